@@ -67,6 +67,11 @@ int op_existence(enum op op, unsigned access, unsigned mode)
 	return -ENOENT;
 }
 
+bool op_makes(enum op op)
+{
+	return op == OP_WRITE || op_creates(op);
+}
+
 unsigned rename_takes(unsigned mode)
 {
 	return mode == 0 || S_ISREG(mode) || S_ISDIR(mode) ? 0 : ACCESS_DELETE;

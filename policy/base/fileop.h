@@ -35,6 +35,9 @@ int open_existence(int flags, unsigned mode, unsigned *ret_access);
  */
 int op_existence(enum op op, unsigned access, unsigned mode);
 
+/* True for an operation that can make a new name. */
+bool op_makes(enum op op);
+
 /*
  * What a rename does to a file at its target besides writing it, by the st_mode of its source (0: none).  A
  * regular file only replaces the content, as when an editor saves; anything else (a link, a socket) removes

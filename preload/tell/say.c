@@ -149,6 +149,20 @@ void say_text(const char *text)
 	say_line(&o, OP_ATTACH);
 }
 
+/* True for a new name in a directory that this user cannot write to: the policy is not what refuses it
+ * (Python tries to cache each module below /usr/lib). */
+static bool is_refused_anyway(const struct request *req)
+{
+	char dir[NEAR_PATH] UNINITIALIZED;
+	const char *path = op_makes(req->op) && req->path ? path_own(req->path, dir) : NULL;
+	char *slash = path ? strrchr(dir, '/') : NULL;
+
+	if (!slash || slash == dir || raw3(SYS_faccessat, AT_FDCWD, dir, F_OK) != -ENOENT)
+		return false;
+	*slash = '\0';
+	return raw3(SYS_faccessat, AT_FDCWD, dir, W_OK) == -EACCES;
+}
+
 void deny(const struct request *req, const char *target, const struct decision *d, const char *approval,
 	  const char *why)
 {
@@ -159,7 +173,7 @@ void deny(const struct request *req, const char *target, const struct decision *
 
 	if (!is_live)
 		why = "the session's policy cannot be read";
-	is_quiet = decision_is_absence(d, req->op) ||
+	is_quiet = decision_is_absence(d, req->op) || is_refused_anyway(req) ||
 		   (req->op == OP_EXEC ? !exec_first_time(target)
 				       : !say_first_time(denial_mark(req->op, target, d, why)));
 	denial.id = log_denied(req, target, d, approval, why, &is_quiet);

@@ -71,6 +71,20 @@ t_screen() {
 	recorded read deny "\"$HOME/.ssh/id_rsa\""
 }
 
+# A new name where plain permissions refuse it anyway: Python tries one below /usr/lib for each module.
+t_plain_permissions() {
+	local make="mkdir /usr/lib/pale-new; echo x >/usr/lib/pale-new; ln -s x /usr/lib/pale-new"
+	[ ! -w /usr/lib ] || skip "/usr/lib can be written to"
+	fsh "$make; echo x >$HOME/elsewhere/new"
+	[ "$(grep -c '^pale: denied' "$S/err")" = 1 ] || fail "not one denial is told"
+	denied write "$HOME/elsewhere/new"
+	recorded write deny "/usr/lib/pale-new"
+	recorded mkdir deny "/usr/lib/pale-new"
+	[ "$T_LEVEL" = full ] && command -v busybox >/dev/null || return 0
+	fence busybox sh -c "$make; echo x >$HOME/elsewhere/new"
+	[ "$(grep -c '^pale: denied' "$S/err")" = 1 ] || fail "not one denial is told without hooks"
+}
+
 # The reader is gone: the program learns of it by its own writes, not by ours.
 t_gone() {
 	fence python3 -c '

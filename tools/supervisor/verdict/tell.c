@@ -19,6 +19,7 @@
 #include <termios.h>
 
 #include "policy/base/buf.h"
+#include "policy/base/fileop.h"
 #include "policy/base/sockaddr.h"
 #include "policy/file/procpath.h"
 #include "policy/lesson/sockets.h"
@@ -178,6 +179,18 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 	}
 }
 
+/* As in the hooks: a new name in a directory that this user cannot write to. */
+static bool is_refused_anyway(const struct request *req)
+{
+	const char *slash = op_makes(req->op) && req->path ? strrchr(req->path, '/') : NULL;
+	char dir[LIMIT_PATH] UNINITIALIZED;
+
+	if (!slash || slash == req->path || access(req->path, F_OK) == 0 || errno != ENOENT)
+		return false;
+	(void)snprintf(dir, sizeof(dir), "%.*s", (int)(slash - req->path), req->path);
+	return access(dir, W_OK) < 0 && errno == EACCES;
+}
+
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *why, uint32_t id)
 {
@@ -191,7 +204,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	/* ps and top look into every process: a hundred lines would be useless.  Nor is a line written
 	 * about what does not exist. */
 	if (proc_is_look(req->op, d->reason, target) || decision_is_absence(d, req->op) ||
-	    !is_first(c, req->op, target, id))
+	    is_refused_anyway(req) || !is_first(c, req->op, target, id))
 		return;
 	denial_reason(&c->image, d, why, reason, sizeof(reason));
 	if (message)
