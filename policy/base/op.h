@@ -114,10 +114,10 @@ enum level { LEVEL_HOOKS, LEVEL_FULL, LEVEL_STRICT, LEVEL_COUNT };
 #define AIM_UNKNOWN "\n"   /* begins an aim that is unknown, for which a yes holds once; begins no other */
 #define AIM_SENDS   "\n\t" /* in a push's aim, before what it sends, which is text for people */
 
-/* Limits.  Over the limit is denied (REASON_TOO_LONG). */
-#define LIMIT_PATH    4096	 /* bytes with the NUL, as the kernel's PATH_MAX */
-#define LIMIT_ARGV    (2u << 20) /* bytes of all arguments with their NULs: ARG_MAX of an 8 MiB stack */
-#define LIMIT_ARGC    131072	 /* arguments that are judged: `rm *` of a large directory is ordinary */
+/* Limits.  Over the limit is denied (REASON_TOO_LONG); a program with too many arguments is E2BIG. */
+#define LIMIT_PATH    4096	       /* bytes with the NUL, as the kernel's PATH_MAX */
+#define LIMIT_ARGV    (2u << 20)       /* bytes of all arguments with their NULs: ARG_MAX of an 8 MiB stack */
+#define LIMIT_ARGC    (LIMIT_ARGV / 9) /* arguments: the kernel counts a pointer and a NUL for each */
 #define LIMIT_HOST    256
 #define LIMIT_FRAME   (64 * 1024) /* one wire frame */
 #define LIMIT_LINE    4096	  /* one policy line */

@@ -22,8 +22,6 @@
 
 /* The depth to which the kernel follows interpreters of interpreters (bprm recursion limit). */
 #define SCRIPT_DEPTH 4
-/* Words that are shown of a command line that is too long to be judged. */
-#define SHOWN_WORDS 32
 
 #ifndef SYS_faccessat2
 #define SYS_faccessat2 439
@@ -263,7 +261,7 @@ static int fill_paths(struct work *w, const struct exec_query *q, const struct p
 	return 0;
 }
 
-/* False if it is over a limit; then only its start is kept, to be shown. */
+/* False if it is over a limit. */
 static bool fill_argv(struct request *req, char *const *argv)
 {
 	/* An empty argv is legal; the program then gets one empty word (Linux 5.18). */
@@ -273,10 +271,8 @@ static bool fill_argv(struct request *req, char *const *argv)
 	req->argv = argv && argv[0] ? exec_words(argv) : none;
 	for (; req->argv[n]; n++) {
 		bytes += strnlen(req->argv[n], LIMIT_ARGV) + 1;
-		if (n < LIMIT_ARGC && bytes <= LIMIT_ARGV)
-			continue;
-		req->argc = n < SHOWN_WORDS ? n : SHOWN_WORDS;
-		return false;
+		if (n >= LIMIT_ARGC || bytes > LIMIT_ARGV)
+			return false;
 	}
 	req->argc = n;
 	return true;
@@ -308,12 +304,6 @@ static int refuse_unhooked(const struct work *w, const char *target)
 	if (w->gone)
 		why = "libpale.so is gone: pale was removed, or is being replaced";
 	refuse(&w->req, target, (struct decision){ .reason = REASON_UNHOOKED, .rule = RULE_NONE }, why);
-	return EXEC_DENIED;
-}
-
-static int refuse_long(const struct work *w, const char *target)
-{
-	refuse(&w->req, target, (struct decision){ .reason = REASON_TOO_LONG, .rule = RULE_NONE }, "");
 	return EXEC_DENIED;
 }
 
@@ -388,7 +378,7 @@ static int judge_program(struct work *w, const struct exec_query *q, const struc
 	if (r < 0)
 		return r;
 	if (!fill_argv(req, q->argv))
-		return with_target(w, refuse_long);
+		return -E2BIG;
 	program_inspect(p, &w->elf);
 	req->ident = known_ident(&w->elf);
 	/* Where a push goes depends on HEAD and the configuration, which the supervisor reads.  At level

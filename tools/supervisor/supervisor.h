@@ -193,7 +193,7 @@ const struct supervisor_setup *session_setup(const struct supervisor *s);
  * more than CALLER_SCRATCH bytes are used in total, which has room for the longest command line and for
  * what five scripts, one the interpreter of the other, make of it.
  */
-#define CALLER_SCRATCH (10u << 20)
+#define CALLER_SCRATCH (12u << 20)
 void *caller_scratch(struct caller *c, size_t size);
 
 /* Every reading function checks afterwards that the call still waits, so what was read is the caller's

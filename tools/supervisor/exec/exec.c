@@ -36,8 +36,7 @@
 #endif
 
 #define FLAGS_KNOWN (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK)
-/* How much of a command line is shown that is too long to be judged: words, and bytes. */
-#define SHOWN_WORDS 32
+/* How much of a command line is shown where memory for the whole is lacking. */
 #define SHOWN_BYTES 4096
 
 /* The arguments of execve or execveat. */
@@ -316,15 +315,6 @@ static const char *target_of(const struct request *req, struct caller *c)
 	return buf;
 }
 
-static struct answer refuse_long(struct exec *x, struct caller *c)
-{
-	x->argv.n = x->argv.n < SHOWN_WORDS ? x->argv.n : SHOWN_WORDS;
-	x->req.argv = x->argv.v;
-	x->req.argc = x->argv.n;
-	verdict_refuse(c, &x->req, target_of(&x->req, c), REASON_TOO_LONG);
-	return answer_result(-EACCES);
-}
-
 /* --- the verdict ---------------------------------------------------------------------------------------- */
 
 /* The first exec of the session's first process is the command that the operator launched. */
@@ -429,8 +419,6 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	const char *target;
 	int e = words_read(c, call->argv, &x->argv), chain;
 
-	if (e == -E2BIG)
-		return refuse_long(x, c);
 	if (e == 0)
 		e = exec_env_read(c, call->envp, &x->env);
 	if (e < 0)
