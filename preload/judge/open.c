@@ -3,7 +3,10 @@
  *
  * Near: the lexical path is judged and opened by openat2(RESOLVE_NO_SYMLINKS); if that succeeds, the
  * lexical path is the real one (measured: 0.96 to 1.06 of the time of a bare open).  Far: the resolver
- * holds the parent and one name; that real path is judged, and opened with O_NOFOLLOW.
+ * finds the real path; that is judged, and opened in the same way.  What has no path (a link of /proc), or
+ * changed meanwhile, is opened by its name below the parent that the resolver holds.
+ *
+ * The program's descriptor is the lowest free one, so nothing of ours may be open below it by then.
  */
 #include "preload/process/cancel.h"
 #include "preload/process/gate.h"
@@ -13,6 +16,10 @@
 
 #define TRY_FAR	  INT_MIN
 #define TRY_PLAIN (INT_MIN + 1)
+#define TRY_HELD  (INT_MIN + 2)
+
+/* Descriptors that are held during an open are moved here. */
+#define HELD_MIN 200
 
 static struct request open_request(int flags, const char *raw)
 {
@@ -133,14 +140,78 @@ static __attribute__((cold)) int open_existing(const struct resolved *r, int fla
 	return e;
 }
 
-static __attribute__((cold)) int open_judged(int dirfd, const char *path, int flags, unsigned mode,
-					     struct resolved *r)
+/* An open that takes the far way. */
+struct far {
+	int dirfd;
+	int anchor; /* from sys_anchor() */
+	const char *path;
+	int flags;
+	unsigned mode;
+	bool is_held; /* the path alone does not do: the place is held */
+	struct resolved r;
+};
+
+static void far_let_go(struct far *f)
 {
-	struct request req = open_request(flags, path);
+	resolved_done(&sys_self, &f->r);
+	if (f->anchor != f->dirfd)
+		sys_close(f->anchor);
+	f->anchor = f->dirfd;
+}
+
+/* Moves a descriptor of ours out of the program's way, where the limit of descriptors has room. */
+static int raised(int fd)
+{
+	long high = raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HELD_MIN);
+
+	if (high < 0)
+		return fd;
+	sys_close(fd);
+	return (int)high;
+}
+
+static long open_held(struct far *f)
+{
+	struct resolved *r = &f->r;
+
+	if (r->parent_owned)
+		r->parent = raised(r->parent);
+	if (f->anchor != f->dirfd) {
+		bool starts = r->parent == f->anchor;
+
+		f->anchor = raised(f->anchor);
+		r->parent = starts ? f->anchor : r->parent;
+	}
+	return gate4(SYS_openat, r->parent, r->name, r->magic ? f->flags : f->flags | O_NOFOLLOW, f->mode);
+}
+
+/* Opens the judged path with nothing held: it is the real one if no component is a link. */
+static long open_proven(struct far *f, bool *ret_missing)
+{
+	struct open_how how = { .flags = (unsigned)(f->flags & OPEN_FLAGS), .resolve = RESOLVE_NO_SYMLINKS };
+	long fd;
+
+	if (open_creates(f->flags))
+		how.mode = f->mode & 07777;
+	if (f->r.trailing_slash)
+		how.flags |= O_DIRECTORY;
+	far_let_go(f);
+	fd = gate_openat2(AT_FDCWD, f->r.path, &how);
+	*ret_missing = fd == -ENOSYS;
+	return goes_far(fd) || fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES ? TRY_HELD : fd;
+}
+
+static __attribute__((cold)) int open_judged(struct far *f)
+{
+	/* This kernel or the filter has no openat2. */
+	static bool is_missing;
+	const int flags = f->flags;
+	struct request req = open_request(flags, f->path);
 	enum resolve_follow follow = flags & O_NOFOLLOW || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
 					     ? RESOLVE_NOFOLLOW_LAST
 					     : RESOLVE_FOLLOW_LAST;
-	int e = resolve(&sys_self, dirfd, path, follow, r);
+	struct resolved *r = &f->r;
+	int e = resolve(&sys_self, f->anchor, f->path, follow, r);
 	struct ring_hold hold = { .tag = NULL };
 	struct decision d;
 	int was;
@@ -168,27 +239,37 @@ static __attribute__((cold)) int open_judged(int dirfd, const char *path, int fl
 		return TRY_PLAIN;
 	if (e == CHECK_ACT)
 		log_begin(&req, req.path, &d, "", &hold);
+	/* What a human approved is not asked about twice. */
+	f->is_held |= e != CHECK_ACT || r->magic || r->path[0] != '/' || is_missing || session.in_valgrind;
 	was = cancel_begin();
-	fd = gate4(SYS_openat, r->parent, r->name, r->magic ? flags : flags | O_NOFOLLOW, mode);
+	fd = f->is_held ? open_held(f) : open_proven(f, &is_missing);
 	cancel_end(was);
-	return open_done(fd, &hold);
+	if (fd != TRY_HELD)
+		return open_done(fd, &hold);
+	f->is_held = true;
+	ring_end(&hold, false);
+	return TRY_HELD;
 }
 
 static __attribute__((cold)) int open_far(int dirfd, const char *path, int flags, unsigned mode)
 {
-	struct resolved *r = scratch_get(sizeof *r);
-	int fd = -ENOMEM;
+	struct far *f = scratch_get(sizeof *f);
+	int fd = TRY_HELD;
 
-	if (!r)
-		return fd;
+	if (!f)
+		return -ENOMEM;
+	f->dirfd = dirfd;
+	f->path = path;
+	f->flags = flags;
+	f->mode = mode;
 	/* A link that appears between the walk and the open gives ELOOP: try again, a few times. */
-	for (int round = 0; round < 4; round++) {
-		fd = open_judged(dirfd, path, flags, mode, r);
-		resolved_done(&sys_self, r);
-		if (fd != -ELOOP || flags & O_NOFOLLOW)
-			break;
+	for (int round = 0; round < 5 && (fd == TRY_HELD || (fd == -ELOOP && !(flags & O_NOFOLLOW)));
+	     round++) {
+		f->anchor = sys_anchor(dirfd, path);
+		fd = open_judged(f);
+		far_let_go(f);
 	}
-	scratch_put(r, sizeof *r);
+	scratch_put(f, sizeof *f);
 	/* A link in another process's directory of /proc: only the supervisor may read where it leads. */
 	return fd == -ELOOP && !(flags & O_NOFOLLOW) && gate_stands() ? TRY_PLAIN : fd;
 }
@@ -202,7 +283,7 @@ static bool only_truncates(int flags)
 
 int check_open(int dirfd, const char *path, int flags, unsigned mode)
 {
-	int fd, anchor;
+	int fd;
 
 	cancel_point();
 	if (judging() && path && !memory_has_path(path))
@@ -211,11 +292,7 @@ int check_open(int dirfd, const char *path, int flags, unsigned mode)
 	if (!judging() || !path || !*path || flags & O_PATH || (gate_stands() && only_truncates(flags)))
 		return open_plain(dirfd, path, flags, mode);
 	fd = open_near(dirfd, path, flags, mode);
-	if (fd == TRY_FAR) {
-		anchor = sys_anchor(dirfd, path);
-		fd = open_far(anchor, path, flags, mode);
-		if (anchor != dirfd)
-			sys_close(anchor);
-	}
+	if (fd == TRY_FAR)
+		fd = open_far(dirfd, path, flags, mode);
 	return fd == TRY_PLAIN ? open_plain(dirfd, path, flags, mode) : fd;
 }

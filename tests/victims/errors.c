@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +35,23 @@ struct row {
 	long (*call)(char *p);
 };
 
+/* A descriptor and its flags, or -1. */
+static long opened(long fd)
+{
+	if (fd >= 0)
+		printf("fl=%o fd=%d ", fcntl((int)fd, F_GETFL), fcntl((int)fd, F_GETFD));
+	return fd;
+}
+
+/* The working directory at a descriptor from min on. */
+static int open_at(int min)
+{
+	int fd = open(".", O_RDONLY | O_DIRECTORY), high = fcntl(fd, F_DUPFD, min);
+
+	close(fd);
+	return high;
+}
+
 #define ROW(name, expr)                                                                                      \
 	static long name(char *p)                                                                            \
 	{                                                                                                    \
@@ -41,11 +59,15 @@ struct row {
 		return (long)(expr);                                                                         \
 	}
 #include "tests/victims/errors_pointers.h"
+#include "tests/victims/errors_lowest.h"
 #undef ROW
 
 #define ROW(name, expr) { #expr, name },
 static const struct row pointers[] = {
 #include "tests/victims/errors_pointers.h"
+};
+static const struct row lowest[] = {
+#include "tests/victims/errors_lowest.h"
 };
 #undef ROW
 
@@ -101,6 +123,38 @@ static void put_tree(void)
 	if (fd < 0 || write(fd, "content\n", 8) != 8)
 		exit(90);
 	close(fd);
+	if (mkdir("dir", 0755) || symlink("file", "link") || symlink("link", "chain") ||
+	    symlink("dir", "to-dir") || symlink("fresh", "dangling") || symlink("loop", "loop"))
+		exit(91);
+	fd = open("dir/inner", O_WRONLY | O_CREAT, 0644);
+	close(fd);
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* With descriptor 0 free and with a gap at 5; before and after there was a thread. */
+static void run_lowest(void)
+{
+	int file = open("file", O_RDONLY);
+	pthread_t thread;
+
+	for (int fd = 3; fd < 8; fd++)
+		dup2(file, fd);
+	for (int round = 0; round < 2; round++) {
+		close(5);
+		for (size_t r = 0; r < NELEM(lowest); r++)
+			print_row(lowest[r].text, round ? " threads" : "", &lowest[r], NULL);
+		dup2(file, 5);
+		close(0);
+		for (size_t r = 0; r < NELEM(lowest); r++)
+			print_row(lowest[r].text, round ? " 0 threads" : " 0", &lowest[r], NULL);
+		dup2(file, 0);
+		pthread_create(&thread, NULL, nothing, NULL);
+		pthread_join(thread, NULL);
+	}
 }
 
 int main(int argc, char **argv)
@@ -108,7 +162,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} groups[] = { { "pointers", run_pointers } };
+	} groups[] = { { "pointers", run_pointers }, { "lowest", run_lowest } };
 
 	for (size_t i = 0; argc == 2 && i < NELEM(groups); i++)
 		if (strcmp(argv[1], groups[i].name) == 0) {

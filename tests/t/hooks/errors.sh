@@ -14,6 +14,8 @@ same() {
 		[ "$(wc -l <"$S/bare")" -ge "$2" ] || fail "too few rows: $(wc -l <"$S/bare")"
 		cd "$W/in-$victim" && OPTS=(-w "$W") && fence "$T_VICTIMS/$victim" "$1"
 		rc_is 0
+		# Without openat2, the hooks can prove a path only by this flag.
+		[ "$(abi)" -ge 3 ] || sed -i 's,fl=[0-9]*\([0-9]\{5\}\),fl=\1,' "$S"/{bare,out}
 		diff "$S/bare" "$S/out" >"$S/diff" || fail "$victim $1 differs: $(head -c 3000 "$S/diff")"
 	done
 }
@@ -21,6 +23,11 @@ same() {
 # A bad pointer is EFAULT and no crash, whatever memory it points to.
 t_pointers() {
 	same pointers 300
+}
+
+# The lowest free descriptor with the flags that were asked for, by links, above "..", below /proc/self, with threads.
+t_descriptors() {
+	same lowest 100
 }
 
 scenario "$@"
