@@ -31,9 +31,10 @@ bool open_creates(int flags);
 int open_existence(int flags, unsigned mode, unsigned *ret_access);
 /*
  * The same for an operation on a directory entry: a denied unlink of a missing name is -ENOENT, a denied
- * mkdir of an existing one is -EEXIST (mkdir -p needs that).  0 where the policy decides.
+ * mkdir of an existing one is -EEXIST (mkdir -p needs that).  0 where the policy decides.  path is the
+ * real path: nothing can be made below /proc.
  */
-int op_existence(enum op op, unsigned access, unsigned mode);
+int op_existence(enum op op, unsigned access, unsigned mode, const char *path);
 
 /* True for an operation that can make a new name. */
 bool op_makes(enum op op);

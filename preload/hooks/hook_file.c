@@ -70,7 +70,7 @@ SAME_HOOK(__openat64_2, __openat_2);
  */
 int openat2(int dirfd, const char *path, const struct open_how *how, size_t size)
 {
-	struct open_how copy;
+	struct open_how copy, look = { .flags = O_PATH | O_CLOEXEC };
 	unsigned access;
 	long r;
 
@@ -78,6 +78,10 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 		return (int)libc_result(raw4(SYS_openat2, dirfd, path, how, size));
 	if (!memory_has(how, sizeof copy) || !memory_has_path(path))
 		return fail(-EFAULT);
+	/* An empty path is looked at last: any other error is about the structure. */
+	r = raw4(SYS_openat2, AT_FDCWD, "", how, size);
+	if (r != -ENOENT)
+		return fail((int)r);
 	memcpy(&copy, how, sizeof copy);
 	if (copy.resolve == 0 && size == sizeof copy && copy.flags <= INT32_MAX)
 		return open_result(dirfd, path, (int)copy.flags, (unsigned)copy.mode);
@@ -87,10 +91,17 @@ int openat2(int dirfd, const char *path, const struct open_how *how, size_t size
 		return (int)libc_result(r == -ENOSYS ? raw4(SYS_openat2, dirfd, path, how, size) : r);
 	}
 	access = open_access((int)copy.flags);
+	look.resolve = copy.resolve;
 	/* With RESOLVE_IN_ROOT "/" means dirfd: it is judged so. */
 	while (copy.resolve & RESOLVE_IN_ROOT && *path == '/')
 		path++;
 	path = *path ? path : ".";
+	/* What leaves the constraint is refused for that, before any permission. */
+	r = gate_openat2(dirfd, path, &look);
+	if (r >= 0)
+		sys_close((int)r);
+	if (r == -EXDEV || r == -ELOOP)
+		return fail((int)r);
 	r = check_only(open_op(access), access, dirfd, path, RESOLVE_FOLLOW_LAST);
 	if (r < 0)
 		return fail((int)r);

@@ -210,7 +210,7 @@ static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
  */
 static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
 {
-	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name));
+	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name), req->path);
 
 	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
 	    has_entries(r->parent, r->name))
@@ -391,6 +391,19 @@ static void spot_start(struct spot *s, int dirfd, const char *path)
 	s->target = s->whole = NULL;
 }
 
+/* True for a path that names no entry of a directory, but a directory: the kernel neither removes nor renames
+ * it, whatever it is. */
+static bool names_no_entry(const char *path)
+{
+	size_t end = strlen(path), n = 0;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	while (n < end && path[end - n - 1] != '/')
+		n++;
+	return n == 0 || (n <= 2 && path[end - n] == '.' && path[end - 1] == '.');
+}
+
 static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, const char *path,
 		      enum resolve_follow follow, const struct spot *first)
 {
@@ -405,6 +418,10 @@ static int check_held(struct spot *ret, enum op op, unsigned access, int dirfd, 
 	if (!*path)
 		return CHECK_PLAIN;
 	own = path_own(path, ret->own);
+	if (own && (op == OP_DELETE || op == OP_RENAME) && names_no_entry(own)) {
+		ret->name = own;
+		return CHECK_ACT;
+	}
 	if (own)
 		r = spot_near(ret, op, access, dirfd, own, follow, first);
 	if (r == TRY_FAR) {

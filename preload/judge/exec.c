@@ -23,6 +23,9 @@
 /* The depth to which the kernel follows interpreters of interpreters (bprm recursion limit). */
 #define SCRIPT_DEPTH 4
 
+#ifndef AT_EXECVE_CHECK
+#define AT_EXECVE_CHECK 0x10000 /* Linux 6.14 */
+#endif
 #ifndef SYS_faccessat2
 #define SYS_faccessat2 439
 #endif
@@ -421,6 +424,8 @@ static int check_program(const struct exec_query *q)
 	struct work *w;
 	int r;
 
+	if (q->flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK))
+		return -EINVAL;
 	if (!q->path || !memory_has_path(q->path))
 		return -EFAULT;
 	r = program_open(&p, q->dirfd, q->path, q->flags);

@@ -158,8 +158,25 @@ static int refuse_family(unsigned family)
 	return -EACCES;
 }
 
+/* The kernel's error for an address that the socket cannot have; 0 if the policy decides.  An IPv6 socket of
+ * datagrams takes IPv4 addresses. */
+static int family_error(int fd, int family)
+{
+	int domain = AF_UNSPEC;
+	socklen_t len = sizeof domain;
+	long r = raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
+
+	if (r < 0)
+		return (int)r;
+	if (family == AF_UNSPEC || family == domain || (family == AF_INET && domain == AF_INET6))
+		return 0;
+	return domain == AF_UNIX ? -EINVAL : -EAFNOSUPPORT;
+}
+
 int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, struct net_dest *ret)
 {
+	int r;
+
 	if (len > sizeof ret->addr)
 		return -EINVAL;
 	if (!memory_has(addr, len))
@@ -169,6 +186,9 @@ int net_check(const struct sockaddr *addr, socklen_t len, enum net_use use, stru
 	ret->len = len;
 	if (!judging() || len < sizeof ret->addr.ss_family)
 		return 0;
+	r = use == NET_CONNECT ? family_error(ret->fd, ret->addr.ss_family) : 0;
+	if (r < 0)
+		return r;
 	switch (ret->addr.ss_family) {
 	case AF_UNSPEC:
 		return use == NET_SEND ? check_inet(ret) : 0;

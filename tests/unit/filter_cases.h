@@ -275,11 +275,11 @@ START_TEST(pairs_of_arguments)
 		{ 424, { 3, 9 }, YES, CARRY },
 		{ __NR_socket, { 2, 0x80801, 262 }, NO(EPROTONOSUPPORT), NO(EPROTONOSUPPORT) },
 		{ __NR_socket, { 10, 0x80802, 17 }, CARRY, CARRY },
-		{ __NR_socket, { 10, 2, 58 }, NO(EACCES), NO(EACCES) },
+		{ __NR_socket, { 10, 2, 58 }, NO(EPROTONOSUPPORT), NO(EPROTONOSUPPORT) },
 		{ __NR_socket, { 1, 0x80002, 0 }, CARRY, CARRY },
 		{ __NR_socket, { 1, 0x80003, 0 }, NO(EACCES), NO(EACCES) },
 		{ __NR_socketpair, { 1, 0x80002, 0 }, CARRY, CARRY },
-		{ __NR_socketpair, { 2, 0x80002, 0 }, NO(EAFNOSUPPORT), NO(EAFNOSUPPORT) },
+		{ __NR_socketpair, { 2, 0x80002, 0 }, NO(EOPNOTSUPP), NO(EOPNOTSUPP) },
 		{ __NR_socket, { 16, 3, 15 }, NO(EPROTONOSUPPORT), NO(EPROTONOSUPPORT) },
 		{ __NR_socket, { 16, 3, 0 }, YES, YES },
 	};

@@ -74,7 +74,7 @@ static uint32_t want_inet(uint32_t type, uint32_t protocol)
 	if (type == SOCK_STREAM)
 		return protocol == 0 || protocol == 6 ? YES : NO(EPROTONOSUPPORT);
 	if (type == SOCK_DGRAM)
-		return protocol == 0 || protocol == 17 ? CARRY : NO(EACCES);
+		return protocol == 0 || protocol == 17 ? CARRY : NO(EPROTONOSUPPORT);
 	return NO(type == SOCK_RAW ? EPERM : ESOCKTNOSUPPORT);
 }
 
@@ -86,7 +86,7 @@ static uint32_t want_socket(int nr, uint32_t family, uint32_t type, uint32_t pro
 		       : type == SOCK_DGRAM			     ? CARRY
 								     : NO(EACCES);
 	if (nr == __NR_socketpair)
-		return NO(EAFNOSUPPORT);
+		return NO(family == AF_INET || family == AF_INET6 ? EOPNOTSUPP : EAFNOSUPPORT);
 	if (family == AF_INET || family == AF_INET6)
 		return want_inet(type, protocol);
 	if (family == AF_NETLINK)
@@ -132,7 +132,7 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 	if (nr == __NR_prlimit64)
 		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : NO(EPERM);
 	if (nr == __NR_prctl)
-		return (uint32_t)a[0] == 4    ? NO(0)
+		return (uint32_t)a[0] == 4    ? NO(a[1] > 1 ? EINVAL : 0)
 		       : (uint32_t)a[0] == 35 ? NO(EPERM)
 		       : (uint32_t)a[0] == 36 ? CARRY
 					      : YES;

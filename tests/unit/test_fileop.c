@@ -128,7 +128,9 @@ START_TEST(entries)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ck_assert_int_eq(op_existence(cases[i].op, cases[i].access, cases[i].mode), cases[i].want);
+		ck_assert_int_eq(op_existence(cases[i].op, cases[i].access, cases[i].mode, "/x"),
+				 cases[i].want);
+	ck_assert_int_eq(op_existence(OP_MKDIR, ACCESS_WRITE, 0, "/proc/x"), -ENOENT);
 }
 END_TEST
 

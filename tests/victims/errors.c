@@ -52,6 +52,39 @@ static int open_at(int min)
 	return high;
 }
 
+/* A larger structure of a later kernel. */
+struct long_how {
+	struct open_how how;
+	uint64_t tail;
+};
+
+/* bind of a new socket to an address and port, with its length. */
+static long bound(int type, const char *addr, int port, socklen_t len)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+
+	inet_pton(AF_INET, addr, &sa.sin_addr);
+	return bind(socket(AF_INET, type, 0), (struct sockaddr *)&sa, len);
+}
+
+static long connected_to(const char *path)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	strcpy(sa.sun_path, path);
+	return connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&sa, sizeof(sa));
+}
+
+/* A name of n bytes. */
+static char *name_of(size_t n)
+{
+	static char name[8192];
+
+	memset(name, 'n', n);
+	name[n] = '\0';
+	return name;
+}
+
 #define ROW(name, expr)                                                                                      \
 	static long name(char *p)                                                                            \
 	{                                                                                                    \
@@ -60,6 +93,7 @@ static int open_at(int min)
 	}
 #include "tests/victims/errors_pointers.h"
 #include "tests/victims/errors_lowest.h"
+#include "tests/victims/errors_arguments.h"
 #undef ROW
 
 #define ROW(name, expr) { #expr, name },
@@ -68,6 +102,9 @@ static const struct row pointers[] = {
 };
 static const struct row lowest[] = {
 #include "tests/victims/errors_lowest.h"
+};
+static const struct row arguments[] = {
+#include "tests/victims/errors_arguments.h"
 };
 #undef ROW
 
@@ -124,8 +161,10 @@ static void put_tree(void)
 		exit(90);
 	close(fd);
 	if (mkdir("dir", 0755) || symlink("file", "link") || symlink("link", "chain") ||
-	    symlink("dir", "to-dir") || symlink("fresh", "dangling") || symlink("loop", "loop"))
+	    symlink("dir", "to-dir") || symlink("fresh", "dangling") || symlink("loop", "loop") ||
+	    symlink("/etc", "to-etc"))
 		exit(91);
+	close(open("shut", O_WRONLY | O_CREAT, 0));
 	fd = open("dir/inner", O_WRONLY | O_CREAT, 0644);
 	close(fd);
 }
@@ -157,12 +196,20 @@ static void run_lowest(void)
 	}
 }
 
+static void run_arguments(void)
+{
+	for (size_t r = 0; r < NELEM(arguments); r++)
+		print_row(arguments[r].text, "", &arguments[r], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} groups[] = { { "pointers", run_pointers }, { "lowest", run_lowest } };
+	} groups[] = { { "pointers", run_pointers },
+		       { "lowest", run_lowest },
+		       { "arguments", run_arguments } };
 
 	for (size_t i = 0; argc == 2 && i < NELEM(groups); i++)
 		if (strcmp(argv[1], groups[i].name) == 0) {

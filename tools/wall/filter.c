@@ -287,6 +287,10 @@ static void add_pairs(struct builder *b)
 	b->at[__NR_seccomp] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
 
+	/* The process keeps its dumpable state: the supervisor must be able to read its callers. */
+	at = if_whole(b, 1, 0, answer(b, 0), if_whole(b, 1, 1, answer(b, 0), answer(b, EINVAL)));
+	b->at[__NR_prctl] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, PR_SET_DUMPABLE, at, b->at[__NR_prctl]));
+
 	/* Limits of another process may be read; no limit is set by a pid. */
 	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
 	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));

@@ -47,7 +47,8 @@ static unsigned inet_socket(struct builder *b)
 	static const uint32_t tcp_protocols[] = { 0, IPPROTO_TCP }, udp_protocols[] = { 0, IPPROTO_UDP };
 	unsigned tcp =
 		bpf_load(&b->bpf, low(2), if_any(b, tcp_protocols, 2, b->allow, answer(b, EPROTONOSUPPORT)));
-	unsigned udp = bpf_load(&b->bpf, low(2), if_any(b, udp_protocols, 2, b->notify, answer(b, EACCES)));
+	unsigned udp =
+		bpf_load(&b->bpf, low(2), if_any(b, udp_protocols, 2, b->notify, answer(b, EPROTONOSUPPORT)));
 	unsigned other = if_type(b, SOCK_RAW, answer(b, EPERM), answer(b, ESOCKTNOSUPPORT));
 
 	return load_type(b, if_type(b, SOCK_STREAM, tcp, if_type(b, SOCK_DGRAM, udp, other)));
@@ -68,8 +69,10 @@ unsigned filter_socket(struct builder *b)
 
 unsigned filter_socketpair(struct builder *b)
 {
-	return bpf_load(&b->bpf, low(0),
-			bpf_test(&b->bpf, BPF_JEQ, AF_UNIX, local_socket(b), answer(b, EAFNOSUPPORT)));
+	static const uint32_t inet_families[] = { AF_INET, AF_INET6 };
+	unsigned other = if_any(b, inet_families, 2, answer(b, EOPNOTSUPP), answer(b, EAFNOSUPPORT));
+
+	return bpf_load(&b->bpf, low(0), bpf_test(&b->bpf, BPF_JEQ, AF_UNIX, local_socket(b), other));
 }
 
 /* --- options ------------------------------------------------------------------------------------- */

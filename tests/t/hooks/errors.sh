@@ -30,4 +30,9 @@ t_descriptors() {
 	same lowest 100
 }
 
+# openat2's checks, kinds of sockets, addresses of a wrong family, "." and "..", other devices, /proc.
+t_arguments() {
+	same arguments 100
+}
+
 scenario "$@"

@@ -175,7 +175,7 @@ t_kinds() {
 	for family in 2 10; do
 		says ok socket $family 2 0
 		says ok socket $family 2 17
-		says EACCES socket $family 2 136
+		says EPROTONOSUPPORT socket $family 2 136
 		says EPERM socket $family 3 1
 	done
 	says ok socket 1 2 0

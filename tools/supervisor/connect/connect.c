@@ -18,6 +18,8 @@ static struct answer connect_inet(struct caller *c, struct endpoint *e)
 	struct connecting to = { .fd = e->fd, .sa = &e->addr.sa, .len = e->len, .file = -1 };
 	struct meaning m;
 
+	if (e->addr.sa.sa_family == AF_UNIX && e->len >= sizeof(struct sockaddr_in))
+		return answer_result(-EAFNOSUPPORT);
 	/* AF_UNSPEC dissolves an association; an address that is too short is refused by the kernel. */
 	if (e->addr.sa.sa_family == AF_UNSPEC || !sockaddr_reached(&e->addr, e->len, req.addr, &req.port))
 		return connect_as_said(c, e);

@@ -93,7 +93,8 @@ static int hold_socket(const struct place *p, struct stat *ret)
 	if (fstat(fd, ret) == 0 && S_ISSOCK(ret->st_mode))
 		return fd;
 	close(fd);
-	return -ECONNREFUSED;
+	/* The kernel looks at the permission first. */
+	return faccessat(p->r.parent, p->r.name, W_OK, 0) < 0 && errno == EACCES ? -EACCES : -ECONNREFUSED;
 }
 
 /* A magic link may lead to another socket than when it was resolved: the path of the held one is used. */

@@ -78,8 +78,19 @@ static int bind_now(struct caller *c, const struct endpoint *e)
 	return 0;
 }
 
-/* Judges the address that a socket is bound to. */
-static bool judge_bound(struct caller *c, const struct endpoint *e)
+/* False for an address that this machine does not have: the kernel's error comes before a denial. */
+static bool is_here(const struct endpoint *e)
+{
+	_cleanup_close_ int fd = socket(e->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage any = e->addr.all;
+
+	/* In both families the port stands there. */
+	((struct sockaddr_in *)&any)->sin_port = 0;
+	return fd < 0 || bind(fd, (const struct sockaddr *)&any, e->len) == 0 || errno != EADDRNOTAVAIL;
+}
+
+/* Judges the address that a socket is bound to: 0 or -errno. */
+static int judge_bound(struct caller *c, const struct endpoint *e)
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .has_addr = true };
 	char target[INET_TARGET];
@@ -87,11 +98,13 @@ static bool judge_bound(struct caller *c, const struct endpoint *e)
 
 	/* Too short, or of another family: the kernel refuses it. */
 	if (!sockaddr_inet(&e->addr, e->len, req.addr, &req.port))
-		return true;
+		return 0;
 	d = verdict_of(c, &req);
 	if (d.verdict == VERDICT_DENY && inet_is_any(req.addr) && narrow_to_machine(c, e, req.port))
-		return true;
-	return verdict_conclude(c, &req, inet_target(&req, target), d);
+		return 0;
+	if (d.verdict != VERDICT_ALLOW && !is_here(e))
+		return -EADDRNOTAVAIL;
+	return verdict_conclude(c, &req, inet_target(&req, target), d) ? 0 : -EACCES;
 }
 
 /*
@@ -110,15 +123,15 @@ static bool is_nameless(const struct endpoint *e)
 static struct answer bind_any(struct caller *c, const struct endpoint *e)
 {
 	struct answer a;
+	int r;
 
 	if (line_bind(c, e, &a))
 		return a;
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
-		if (!is_nameless(e) && !judge_bound(c, e))
-			return answer_result(-EACCES);
-		return answer_result(caller_alive(c) ? bind_now(c, e) : -ESRCH);
+		r = is_nameless(e) ? 0 : judge_bound(c, e);
+		return answer_result(r < 0 ? r : caller_alive(c) ? bind_now(c, e) : -ESRCH);
 	case AF_UNIX:
 		return bind_unix(c, e);
 	case AF_NETLINK:

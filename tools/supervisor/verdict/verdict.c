@@ -185,7 +185,7 @@ int verdict_earlier(const struct decision *d, const struct request *req, const s
 {
 	struct stat st;
 	bool exists = fstatat(r->parent, r->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	int e = op_existence(req->op, req->access, exists ? st.st_mode : 0);
+	int e = op_existence(req->op, req->access, exists ? st.st_mode : 0, r->path);
 
 	/* A directory that is not empty cannot be removed, whatever it contains: git stash tries that. */
 	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
