@@ -24,7 +24,7 @@ static bool is_datagram(int fd)
 /*
  * True if the call is left to the supervisor, which judges a connection again, asks, performs and records
  * it.  So the hook reports only what is denied whatever the supervisor knows.  Only the supervisor knows
- * the names that lead to an address, and which process has a port of this machine.
+ * the names that lead to an address, and which process has a port of this machine or an abstract name.
  */
 static bool goes_down(const struct request *req, int fd)
 {
@@ -36,7 +36,8 @@ static bool goes_down(const struct request *req, int fd)
 	bare.host = NULL;
 	d = verdict_of(&bare);
 	return d.verdict != VERDICT_DENY ||
-	       (req->has_addr && (d.reason == REASON_HOST || d.reason == REASON_NEVER || is_datagram(fd)));
+	       (req->has_addr && (d.reason == REASON_HOST || d.reason == REASON_NEVER || is_datagram(fd))) ||
+	       (!req->has_addr && req->path[0] != '/' && d.reason != REASON_RULE);
 }
 
 /* True if the connection is allowed, and recorded, without a rule: at level hooks it is not known which

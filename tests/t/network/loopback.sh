@@ -336,4 +336,34 @@ t_explained() {
 	out_has "only what the session itself binds"
 }
 
+# Abstract names that the session bound itself; those of others are judged.
+t_abstract_names_of_the_session() {
+	cat >abstract.py <<-'END'
+		import os, socket, sys
+		for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM):
+		    name = "\0pale-test-%d-%d" % (os.getpid(), kind)
+		    a, b = socket.socket(socket.AF_UNIX, kind), socket.socket(socket.AF_UNIX, kind)
+		    a.bind(name)
+		    if kind != socket.SOCK_DGRAM: a.listen()
+		    b.connect(name)
+		    b.send(b"hello")
+		    c = a.accept()[0] if kind != socket.SOCK_DGRAM else a
+		    c.settimeout(10)
+		    print(c.recv(9))
+		try: socket.socket(socket.AF_UNIX).connect("\0" + sys.argv[1])
+		except OSError as e: print(e.errno)
+	END
+	python3 -c 'if 1:
+		import socket, sys
+		s = socket.socket(socket.AF_UNIX)
+		s.bind("\0" + sys.argv[1])
+		s.listen()
+		s.accept()' "pale-others-$$" &
+	until_true 10 grep -q "@pale-others-$$" /proc/net/unix || fail "no server"
+	fence python3 abstract.py "pale-others-$$"
+	kill $!
+	out_is "$(printf "b'hello'\n%.0s" 1 2 3; echo 13)"
+	recorded unix deny "@pale-others-$$"
+}
+
 scenario "$@"

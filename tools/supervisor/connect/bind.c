@@ -183,10 +183,14 @@ static struct answer bind_abstract(struct caller *c, const struct endpoint *e, c
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .path = name };
 	const struct decision d = { .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
+	const struct timespec ever = { 0 };
 
 	if (!verdict_conclude(c, &req, name, d) || !caller_alive(c))
 		return answer_result(-EACCES);
-	return answer_result(bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0);
+	if (bind(e->fd, &e->addr.sa, e->len) < 0)
+		return answer_result(-errno);
+	made_at(c->sup, e->fd, "", &ever);
+	return answer_result(0);
 }
 
 struct answer bind_unix(struct caller *c, const struct endpoint *e)

@@ -189,13 +189,43 @@ static struct answer reach_as_said(struct caller *c, const struct endpoint *e)
 	return e->reach ? answer_result(e->reach(c, e, &e->addr.sa, e->len)) : connect_as_said(c, e);
 }
 
+/* Somebody else may have taken the name since it was looked up: the session's sockets listen by the
+ * supervisor. */
+static int is_own_peer(struct supervisor *s, pid_t tgid, int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	(void)s;
+	(void)tgid;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid())
+		return 0;
+	(void)shutdown(fd, SHUT_RDWR);
+	return -ECONNREFUSED;
+}
+
+/* True where a process of the session has bound the name. */
+static bool is_own_name(struct caller *c, const struct endpoint *e)
+{
+	return made_socket(c->sup, e->fd, unix_abstract(&e->addr.un, e->len));
+}
+
 static struct answer connect_abstract(struct caller *c, const struct endpoint *e, const char *name)
 {
 	struct request req = { .op = OP_UNIX, .access = op_access(OP_UNIX), .path = name };
+	struct connecting to = { .fd = e->fd, .sa = &e->addr.sa, .len = e->len, .file = -1 };
+	struct decision d = verdict_of(c, &req);
+	bool is_own = d.verdict != VERDICT_ALLOW && d.reason != REASON_RULE && is_own_name(c, e);
 
-	if (!verdict_judge(c, &req, name))
+	if (is_own)
+		d = (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
+	if (!verdict_conclude(c, &req, name, d))
 		return answer_result(-EACCES);
-	return reach_as_said(c, e);
+	/* A socket of datagrams does not name its peer. */
+	if (!is_own || e->reach || endpoint_option(e, SO_TYPE) == SOCK_DGRAM)
+		return reach_as_said(c, e);
+	to.then = is_own_peer;
+	return connect_patiently(c, &to);
 }
 
 struct answer connect_unix(struct caller *c, const struct endpoint *e)

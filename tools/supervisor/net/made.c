@@ -58,19 +58,31 @@ void made_at(struct supervisor *s, int dirfd, const char *name, const struct tim
 	pthread_mutex_unlock(&s->made_lock);
 }
 
-bool made_here(struct supervisor *s, int file)
+static bool is_made(struct supervisor *s, struct made m)
 {
 	bool found = false;
-	struct statx x;
-	struct made m;
 
-	if (statx(file, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
-		return false;
-	m = identity(&x);
 	pthread_mutex_lock(&s->made_lock);
 	for (size_t i = 0; i < MADE_MAX && i < s->n_made && !found; i++)
 		found = s->made[i].ino == m.ino && s->made[i].dev == m.dev && s->made[i].born_s == m.born_s &&
 			s->made[i].born_ns == m.born_ns;
 	pthread_mutex_unlock(&s->made_lock);
 	return found;
+}
+
+bool made_here(struct supervisor *s, int file)
+{
+	struct statx x;
+
+	return statx(file, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) == 0 && is_made(s, identity(&x));
+}
+
+bool made_socket(struct supervisor *s, int socket, uint32_t inode)
+{
+	struct statx x;
+
+	if (inode == 0 || statx(socket, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
+		return false;
+	x.stx_ino = inode;
+	return is_made(s, identity(&x));
 }

@@ -132,6 +132,8 @@ struct timespec made_now(void);
 void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since);
 /* True where the held file was made inside the session. */
 bool made_here(struct supervisor *s, int file);
+/* The same for the socket with this inode; `socket` is any socket. */
+bool made_socket(struct supervisor *s, int socket, uint32_t inode);
 
 /* --- narrow.c --- */
 

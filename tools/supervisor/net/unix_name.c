@@ -10,6 +10,7 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -23,9 +24,12 @@
 #define STATE_LISTEN 10
 
 struct search {
-	const struct stat *st;
+	const struct stat *st; /* the socket file; NULL: the socket of an abstract name */
 	unix_name_fn found;
 	void *arg;
+	const char *abstract;
+	size_t len;
+	uint32_t *inode;
 };
 
 static int ask(int fd)
@@ -74,7 +78,10 @@ static int take_socket(const struct search *s, const struct nlmsghdr *h)
 			return 0;
 		if (a->nla_type == UNIX_DIAG_NAME && body < sizeof(name))
 			memcpy(name, at + NLA_HDRLEN, body);
-		if (a->nla_type == UNIX_DIAG_VFS && body >= sizeof(struct unix_diag_vfs))
+		if (!s->st && a->nla_type == UNIX_DIAG_NAME && body == s->len &&
+		    memcmp(at + NLA_HDRLEN, s->abstract, body) == 0)
+			*s->inode = m->udiag_ino;
+		if (s->st && a->nla_type == UNIX_DIAG_VFS && body >= sizeof(struct unix_diag_vfs))
 			is_it = is_file((const struct unix_diag_vfs *)(at + NLA_HDRLEN), s->st);
 		at += NLA_ALIGN(len) < (size_t)(end - at) ? NLA_ALIGN(len) : (size_t)(end - at);
 	}
@@ -98,10 +105,9 @@ static int take_packet(const struct search *s, const void *buf, size_t len)
 	return 1;
 }
 
-int unix_names(const struct stat *st, unix_name_fn found, void *arg)
+static int dump(const struct search *s)
 {
 	const struct timeval limit = { .tv_usec = TIMEOUT_US };
-	const struct search s = { .st = st, .found = found, .arg = arg };
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	_cleanup_free_ void *buf = malloc(32768); /* as ss(8): the kernel fills what is there */
 	ssize_t n;
@@ -115,7 +121,24 @@ int unix_names(const struct stat *st, unix_name_fn found, void *arg)
 		return r;
 	do {
 		n = recv(fd, buf, 32768, 0);
-		r = n < 0 ? (errno == EINTR ? 1 : -errno) : take_packet(&s, buf, (size_t)n);
+		r = n < 0 ? (errno == EINTR ? 1 : -errno) : take_packet(s, buf, (size_t)n);
 	} while (r > 0);
 	return r;
+}
+
+int unix_names(const struct stat *st, unix_name_fn found, void *arg)
+{
+	const struct search s = { .st = st, .found = found, .arg = arg };
+
+	return dump(&s);
+}
+
+uint32_t unix_abstract(const struct sockaddr_un *un, socklen_t len)
+{
+	uint32_t inode = 0;
+	const struct search s = { .abstract = un->sun_path,
+				  .len = len - offsetof(struct sockaddr_un, sun_path),
+				  .inode = &inode };
+
+	return dump(&s) == 0 ? inode : 0;
 }

@@ -2,6 +2,8 @@
 #ifndef PALE_UNIX_NAME_H
 #define PALE_UNIX_NAME_H
 
+#include <stdint.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -14,5 +16,8 @@ typedef int (*unix_name_fn)(const char *name, void *arg);
  * say.
  */
 int unix_names(const struct stat *st, unix_name_fn found, void *arg);
+
+/* The inode of the socket that has this abstract name; 0 where there is none or the kernel does not say. */
+uint32_t unix_abstract(const struct sockaddr_un *un, socklen_t len);
 
 #endif
