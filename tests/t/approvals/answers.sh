@@ -44,6 +44,41 @@ t_once_is_once() {
 	out_is "status 126"
 }
 
+# A script, a link to one, or a directory above it is exchanged while the question waits: the yes is for the old one.
+t_a_script_exchanged_while_it_is_asked() {
+	local how id
+	[ "$T_LEVEL" != hooks ] || skip "at level hooks the kernel finds the program again"
+	printf '[commands]\nask = deploy.sh\n' | policy
+	while IFS='|' read -r command how; do
+		rm -rf sub sub.old l.sh && mkdir sub
+		printf '#!/bin/sh\necho GOOD\n' >sub/deploy.sh
+		printf '#!/bin/sh\necho EVIL\n' >sub/evil.sh
+		chmod 755 sub/*.sh && ln -s sub/deploy.sh l.sh
+		bg asked bash -c "$command; echo \"status \$?\""
+		id=$(pending_id) || exit 1
+		eval "$how"
+		run pale approve "$id"
+		bg_wait asked
+		out_is "status 126" "$command, $how"
+		err_has "changed while the question waited" "$command, $how"
+	done <<-'END'
+		sub/deploy.sh|mv sub/evil.sh sub/deploy.sh
+		sub/deploy.sh|mv sub sub.old; mkdir sub; cp sub.old/evil.sh sub/deploy.sh
+		sub/deploy.sh|rm sub/deploy.sh; ln -s evil.sh sub/deploy.sh
+		./l.sh|ln -sf sub/evil.sh l.sh
+		sh sub/deploy.sh|mv sub/evil.sh sub/deploy.sh
+		sh sub/deploy.sh|cat sub/evil.sh >sub/deploy.sh
+		sh l.sh|ln -sf sub/evil.sh l.sh
+		(cd sub; ./deploy.sh)|mv sub sub.old
+	END
+	bg asked bash -c 'sh sub.old/deploy.sh; echo "status $?"'
+	id=$(pending_id) || exit 1
+	run pale approve "$id"
+	bg_wait asked
+	out_is "GOOD
+status 0"
+}
+
 t_for_the_session() {
 	local id
 	ask_touch

@@ -79,6 +79,7 @@ static struct exec *exec_new(struct caller *c)
 	x->n_chain = 0;
 	x->readable = true;
 	x->closed = x->is_unknown = x->env_changed = false;
+	x->tool = NULL;
 	x->req = (struct request){ .op = OP_EXEC, .access = op_access(OP_EXEC) };
 	return x;
 }
@@ -385,7 +386,38 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	return verdict_judge(c, held, target_of(held, c));
 }
 
-static bool is_allowed(struct exec *x, struct caller *c, const char *target)
+static bool is_file(int fd, const struct stat *was)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == was->st_dev && st.st_ino == was->st_ino;
+}
+
+/* The words still name the files that were asked about, and the directory has its path.  A directory, a link
+ * or a script may have been exchanged while the question waited. */
+static bool names_stand(struct exec *x, struct caller *c, const struct exec_call *call)
+{
+	_cleanup_close_ int dir = caller_dir(c, AT_FDCWD);
+	struct exec *again = exec_new(c);
+	char path[LIMIT_PATH];
+	struct stat st;
+	bool stand;
+
+	if (!again || fstat(x->held, &st) < 0)
+		return false;
+	again->held = hold(again, c, call);
+	stand = is_file(again->held, &st);
+	exec_done(again);
+	if (stand && x->tool) {
+		_cleanup_close_ int tool = exec_hold(x, c, x->tool, path);
+
+		stand = is_file(tool, &x->tool_file);
+	}
+	return stand && dir >= 0 && x->req.cwd && procfs_fd_path(dir, path, sizeof(path)) >= 0 &&
+	       strcmp(path, x->cwd) == 0;
+}
+
+static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call *call, const char *target)
 {
 	const struct decision moved = { .reason = REASON_CHANGED, .rule = RULE_NONE };
 	char now[EXEC_STAMP];
@@ -402,7 +434,8 @@ static bool is_allowed(struct exec *x, struct caller *c, const char *target)
 		return false;
 	if (x->req.env)
 		exec_stamp_whole(x, c, now);
-	if ((x->req.env && strcmp(now, x->stamp) != 0) || !exec_aim_stands(x, c, c->tid)) {
+	if ((x->req.env && (strcmp(now, x->stamp) != 0 || !names_stand(x, c, call))) ||
+	    !exec_aim_stands(x, c, c->tid)) {
 		record_denied(c, &x->req, target, &moved, "",
 			      "the destination or the program changed while the question waited; try again, "
 			      "and what it is now is asked");
@@ -427,7 +460,7 @@ static struct answer judge(struct exec *x, struct caller *c, const struct exec_c
 	fill_request(x, c);
 	chain = follow_chain(x, c);
 	target = target_of(&x->req, c);
-	if (!is_allowed(x, c, target))
+	if (!is_allowed(x, c, call, target))
 		return answer_result(-EACCES);
 	/* An unknown format is refused: binfmt_misc may start an interpreter for it that is not judged. */
 	if (chain < 0 && (chain != -ENOEXEC || !c->image.h->allow_unhooked))

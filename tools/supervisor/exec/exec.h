@@ -74,6 +74,10 @@ struct exec {
 	struct stat stamped; /* the file of the stamp, and the path at which a loader finds it */
 	const char *stamped_at;
 	char stamp[EXEC_STAMP]; /* req.file */
+	/* The script that an interpreter is asked about: the word that names it, and its file; NULL: not
+	 * found. */
+	const char *tool;
+	struct stat tool_file;
 };
 
 /*

@@ -18,7 +18,8 @@
 struct finder {
 	struct exec *x;
 	struct caller *c;
-	struct stat st; /* of what was found last */
+	struct stat st; /* of what was found last, by this word */
+	const char *word;
 };
 
 /* loads_find_fn.  A file without a name (a memfd, a removed file) may be of any kind. */
@@ -28,6 +29,7 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 	char *real = caller_scratch(f->c, LIMIT_PATH), link[PROCFS_LINK_MAX];
 	_cleanup_close_ int fd = real ? exec_hold(f->x, f->c, word, real) : -1;
 
+	f->word = word;
 	if (!real)
 		f->x->is_unknown = true;
 	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0) {
@@ -104,6 +106,13 @@ int exec_tool(struct exec *x, struct caller *c, const struct request *of)
 	d = verdict_of(c, &t->req);
 	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(of, c)))
 		return 0;
+	if (d.verdict == VERDICT_ASK) {
+		x->tool = f.word;
+		x->tool_file = f.st;
+		if (!x->req.file)
+			exec_stamp(x, &f.st, t->req.path);
+		t->req.file = x->req.file;
+	}
 	x->script.d = d;
 	x->script.held = t->req;
 	return 0;
