@@ -302,14 +302,16 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 	d = eval(img, req);
 	if (settled(c, img, &d))
 		return;
+	if (!approvals_are_on(img)) {
+		refuse(c, REASON_NEVER, "");
+		return;
+	}
 	if (granted(h, c, req, image))
 		return;
 	approval_print(req, image, print);
 	if (known(h, c, print))
 		return;
-	if (!approvals_are_on(img))
-		refuse(c, REASON_NEVER, "");
-	else if (!image_may_ask(h, image))
+	if (!image_may_ask(h, image))
 		refuse(c, REASON_NOBODY, "");
 	else if (!reach_anybody(h, &why))
 		refuse(c, REASON_NOBODY, why);

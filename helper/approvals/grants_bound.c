@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/judge/eval.h"
 #include "policy/record/digest.h"
 #include "policy/record/record.h"
 #include "policy/system/cleanup.h"
+
+#include "helper/base/state.h"
 
 #include "approval.h"
 #include "grants_held.h"
@@ -40,8 +43,10 @@ void grants_binding(const char *id, const struct request *req, char binding[65])
 	digest_end(&d, binding);
 }
 
-const char *grants_why_once(const struct request *req)
+const char *grants_why_once(struct helper *h, uint32_t image, const struct request *req)
 {
+	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
+		return "the nested run's own policy asks: allow it once";
 	if (!req->aim || strncmp(req->aim, AIM_UNKNOWN, strlen(AIM_UNKNOWN)) != 0)
 		return NULL;
 	return req->op == OP_EXEC ? "where it goes is not known: allow it once"

@@ -275,9 +275,7 @@ bool grants_cover(struct helper *h, uint32_t image, const struct request *req, p
 	const struct image *img = image_of(h, image);
 	const struct grant_entry *e;
 
-	if (grants_why_once(req) || !img)
-		return false;
-	if (image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
+	if (!img || grants_why_once(h, image, req))
 		return false;
 	/* A second proof is valid only for the one question that it was given for. */
 	if (stepup_by(h, image, risk_of(req).level) != STEPUP_BY_NOTHING)

@@ -60,8 +60,9 @@ const struct grant_entry *grants_find(struct helper *h, const struct image *img,
 /* The grants that are offered with a question.  0 or -ENOMEM.  Call grant_offers_done(ret) in any case. */
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret);
 
-/* Why req may be allowed only once, whatever a rule says; NULL: a grant is possible. */
-const char *grants_why_once(const struct request *req);
+/* Why req, which the image of that number asks about, may be allowed only once, whatever a rule says; NULL: a
+ * grant is possible. */
+const char *grants_why_once(struct helper *h, uint32_t image, const struct request *req);
 
 /* A human's order to make a grant.  Borrows its strings. */
 struct grant_order {

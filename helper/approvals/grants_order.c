@@ -40,10 +40,8 @@ static int say(char *why, size_t size, int err, const char *format, ...)
 
 int grants_offer(struct helper *h, uint32_t image, const struct request *req, struct grant_offers *ret)
 {
-	const char *once = grants_why_once(req);
+	const char *once = grants_why_once(h, image, req);
 
-	if (!once && image > 0 && eval(&h->image, req).verdict != VERDICT_ASK)
-		once = "the nested run's own policy asks: allow it once";
 	if (!once)
 		return grant_offer(image_of(h, image), req, ret);
 	*ret = (struct grant_offers){ .section = "", .why_none = once };
@@ -79,10 +77,10 @@ static const char *line_meant(const struct approval *ap, const char *line)
 
 int grants_check(struct helper *h, const struct approval *ap, const char *line, char *why, size_t size)
 {
-	if (grants_why_once(&ap->req))
-		return say(why, size, -EPERM, "%s", grants_why_once(&ap->req));
-	if (ap->image > 0 && eval(&h->image, &ap->req).verdict != VERDICT_ASK)
-		return say(why, size, -EPERM, "the nested run's own policy asks, not yours: allow it once");
+	const char *once = grants_why_once(h, ap->image, &ap->req);
+
+	if (once)
+		return say(why, size, -EPERM, "%s", once);
 	return grant_check(image_of(h, ap->image), section_of(ap), line_meant(ap, line), &ap->req, why, size);
 }
 
