@@ -68,6 +68,7 @@ struct worker {
 	_Atomic bool opening;	/* until the other end is opened, or a signal comes for the caller */
 	_Atomic bool sent_away; /* the worker must leave its open(2) */
 	_Atomic bool instant;	/* in a call that must not wait: interrupted if it does */
+	_Atomic bool asking;	/* the operator's answer is waited for; nothing of the call is done yet */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;
@@ -248,9 +249,10 @@ carry_fn dispatch_find(int nr);
 
 /* --- patience.c --- */
 
-/* An error internal to the kernel, which a process never sees: the kernel restarts the call, or returns
- * EINTR, as sigaction(2) says. */
-#define ERESTARTSYS 512
+/* Errors internal to the kernel, which a process never sees: the kernel restarts the call, or returns EINTR,
+ * as sigaction(2) says; or it restarts the call in every case. */
+#define ERESTARTSYS    512
+#define ERESTARTNOINTR 513
 
 void lobby_init(struct supervisor *s);
 /* From the main thread: interrupts a try that waits because the caller has made the socket blocking. */

@@ -76,7 +76,7 @@ static int why_not(struct supervisor *s, const struct waiting *w)
 		return 0;
 	if (!listener_is_valid(s, w->id))
 		return -EINTR;
-	if (task_has_signal(w->tid))
+	if (task_has_signal(w->tid, SIGNALS_ALL))
 		/* With a time limit the kernel returns EINTR in every case (sock_intr_errno). */
 		return w->end == NEVER ? -ERESTARTSYS : -EINTR;
 	return 0;

@@ -119,7 +119,7 @@ static int send_there(struct caller *c, const struct endpoint *e, const struct s
 			return -errno;
 		if (!caller_may_block(c))
 			return -EAGAIN;
-		if (task_has_signal(c->tid))
+		if (task_has_signal(c->tid, SIGNALS_ALL))
 			return -ERESTARTSYS;
 		nanosleep(&nap, NULL);
 	}

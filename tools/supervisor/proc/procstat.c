@@ -126,20 +126,34 @@ static uint64_t status_word(const char *status, const char *key, int base)
 	return line ? strtoull(line + strlen(key), NULL, base) : 0;
 }
 
-bool task_has_signal(pid_t tid)
+/* A stop of the whole process shows in its first thread; the others are meant to follow. */
+static bool is_stopped(pid_t tgid)
 {
 	char status[4096];
-	uint64_t waiting;
+	const char *state =
+		read_of(-1, tgid, "status", status, sizeof(status)) < 0 ? NULL : strstr(status, "\nState:\t");
+
+	return state && state[sizeof("\nState:\t") - 1] == 'T';
+}
+
+bool task_has_signal(pid_t tid, uint64_t handled)
+{
+	char status[4096];
+	uint64_t waiting, idle;
+	pid_t tgid;
 
 	if (read_of(-1, tid, "status", status, sizeof(status)) < 0)
 		return false;
 	waiting = status_word(status, "\nSigPnd:", 16);
+	tgid = (pid_t)status_word(status, "\nTgid:", 10);
 	/*
 	 * Which thread takes a signal to the whole process is known for the first thread only
 	 * (complete_signal in kernel/signal.c): another thread would see the bare -ERESTARTSYS, since
 	 * nothing interrupts it.
 	 */
-	if (status_word(status, "\nTgid:", 10) == (uint64_t)tid)
+	if (tgid == tid)
 		waiting |= status_word(status, "\nShdPnd:", 16);
-	return waiting & ~status_word(status, "\nSigBlk:", 16) & status_word(status, "\nSigCgt:", 16);
+	idle = status_word(status, "\nSigBlk:", 16) | status_word(status, "\nSigIgn:", 16) |
+	       (status_word(status, "\nSigCgt:", 16) & ~handled);
+	return waiting & ~idle || (tgid != tid && is_stopped(tgid));
 }

@@ -29,8 +29,12 @@ long status_number(int dir, pid_t pid, const char *key, int base);
 bool pid_descends_from(pid_t pid, pid_t above);
 /* pid (a thread or process id) belongs to the session: it descends from the agent. */
 bool session_has_pid(pid_t pid);
-/* True where a signal that the task's program handles waits for the task.  The caller of this must know
- * that the task exists. */
-bool task_has_signal(pid_t tid);
+/*
+ * True where a signal waits for the task that stops or ends the process, or one of `handled` (as in
+ * /proc/PID/status, SIGNALS_ALL) that its program handles.  The caller of this must know that the task
+ * exists.
+ */
+#define SIGNALS_ALL UINT64_MAX
+bool task_has_signal(pid_t tid, uint64_t handled);
 
 #endif

@@ -220,6 +220,13 @@ static const struct work work = { .serve = receive, .resume = resume, .abandon =
 
 /* --- the tick ---------------------------------------------------------------------------------------- */
 
+/*
+ * Signals that a program handles and that end a question early: a person sends them.  Others, such as timers,
+ * may come again and again, and no question would stay long enough to be answered.
+ */
+#define BIT(sig)	   (UINT64_C(1) << ((sig)-1))
+#define SIGNALS_OF_PERSONS (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM) | BIT(SIGTSTP))
+
 static enum slot_state look(struct worker *w)
 {
 	struct supervisor *s = w->sup;
@@ -229,6 +236,12 @@ static enum slot_state look(struct worker *w)
 	if (atomic_load(&w->instant) || worker_is_given_up(w)) {
 		pthread_kill(w->thread, SIGNAL_GIVE_UP);
 		return SLOT_SERVING;
+	}
+	if (atomic_load(&w->asking) && task_has_signal(w->call.tid, SIGNALS_OF_PERSONS)) {
+		/* Where the program goes on, the call is made again and asked about again. */
+		listener_answer(s, w->call.id, -ERESTARTNOINTR);
+		pthread_kill(w->thread, SIGNAL_GIVE_UP);
+		return SLOT_ANSWERED;
 	}
 	if (w->ticks < s->patience || atomic_load(&w->blocked))
 		return SLOT_SERVING;

@@ -31,7 +31,7 @@ bool worker_is_given_up(const struct worker *w)
 {
 	if (!listener_is_valid(w->sup, w->call.id))
 		return true;
-	return atomic_load(&w->opening) && task_has_signal(w->call.tid);
+	return atomic_load(&w->opening) && task_has_signal(w->call.tid, SIGNALS_ALL);
 }
 
 static enum slot_state send_away(struct worker *w)

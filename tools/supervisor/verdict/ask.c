@@ -119,6 +119,21 @@ static void take_answer(struct verdict_answer *ret, const uint8_t *frame, ssize_
 	snprintf(ret->approval, sizeof(ret->approval), "%s", w.approval);
 }
 
+/* As receive_answer(), and supervisor_tick() may end the call meanwhile, but not after: if it did, the caller
+ * counts as gone. */
+static ssize_t await_answer(int fd, struct caller *c, const struct request *req, const char *target,
+			    uint8_t *frame)
+{
+	ssize_t n;
+
+	atomic_store(&c->worker->asking, true);
+	n = receive_answer(fd, c, req, target, frame);
+	atomic_store(&c->worker->asking, false);
+	/* This returns once the slot is not held. */
+	(void)worker_move(c->worker, SLOT_SERVING, SLOT_SERVING);
+	return n;
+}
+
 void ask_helper(struct caller *c, const struct request *req, const char *target, uint32_t rule,
 		struct verdict_answer *ret)
 {
@@ -131,6 +146,6 @@ void ask_helper(struct caller *c, const struct request *req, const char *target,
 	if (fd >= 0)
 		n = send_question(fd, c, req, rule, frame);
 	if (n >= 0)
-		n = receive_answer(fd, c, req, target, frame);
+		n = await_answer(fd, c, req, target, frame);
 	take_answer(ret, frame, n);
 }
