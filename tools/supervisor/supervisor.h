@@ -112,9 +112,16 @@ struct answer {
 	void (*after)(struct caller *c);
 };
 
-/* r is a system call's result here: >= 0 a value, else -errno. */
+/* No errno: the kernel performs the call. */
+#define RESULT_CONTINUE (-4096)
+
+static inline struct answer answer_continue(void);
+
+/* r is a system call's result here: >= 0 a value, else -errno, or RESULT_CONTINUE. */
 static inline struct answer answer_result(long r)
 {
+	if (r == RESULT_CONTINUE)
+		return answer_continue();
 	if (r < 0)
 		return (struct answer){ .kind = ANSWER_ERRNO, .error = (int)-r };
 	return (struct answer){ .kind = ANSWER_VALUE, .value = r };
@@ -224,6 +231,15 @@ dev_t caller_tty(struct caller *c);
 /* True where the hooks are loaded in the caller: its maps name libpale.so.  This reads /proc, so it is used
  * for denials only. */
 bool caller_is_hooked(struct caller *c);
+/* True where the caller, or a process that it comes of, has confined itself with Landlock: domain.c. */
+bool caller_is_confined(struct caller *c);
+/*
+ * Asked after the verdict and before an act that Landlock may limit: 0 where the supervisor performs it.  For
+ * a caller that is confined: RESULT_CONTINUE or -EACCES.
+ */
+int caller_acts(struct caller *c);
+/* False where the caller is confined, and such a socket would be connected or bound outside of its domain. */
+bool caller_may_reach(struct caller *c, bool is_unix);
 /* True while the call waits for its answer. */
 bool caller_alive(const struct caller *c);
 /* True where pid belongs to the session and, if the caller is in a nested run, to that run: a nested run
@@ -342,6 +358,8 @@ struct answer carry_ioctl(struct caller *c);   /* xattrs.c */
 struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
 struct answer carry_clone(struct caller *c);   /* exec_stands.c */
+struct answer carry_ruleset(struct caller *c); /* domain.c */
+struct answer carry_restrict(struct caller *c);
 struct answer carry_connect(struct caller *c); /* connect.c */
 struct answer carry_sendto(struct caller *c);  /* sockets.c */
 struct answer carry_bind(struct caller *c);

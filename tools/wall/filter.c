@@ -32,6 +32,7 @@
 #include "policy/base/util.h"
 
 #include "filter.h"
+#include "landlock.h"
 
 #ifndef FILTER_ARCH
 #if defined(__x86_64__)
@@ -98,6 +99,7 @@ enum gate {
 	GETOPT,
 	SETOPT,
 	SCOPED,
+	DOMAIN,
 	ROWS
 };
 
@@ -183,6 +185,8 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return filter_setsockopt(b);
 	case SCOPED:
 		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
+	case DOMAIN:
+		return b->setup->level == LEVEL_FULL ? b->notify : answer(b, EOPNOTSUPP);
 	case ROWS:
 		return b->allow; /* except where a row decides */
 	case NEVER:

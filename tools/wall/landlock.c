@@ -108,7 +108,7 @@ static int rule_add(int ruleset, struct floor_rule *r, int abi)
 
 int landlock_abi(void)
 {
-	long abi = syscall(NR_LANDLOCK_CREATE_RULESET, NULL, 0, LL_CREATE_RULESET_VERSION);
+	long abi = syscall(NR_LANDLOCK_CREATE_RULESET, NULL, 0, LL_CREATE_RULESET_VERSION, LL_OWN_LAYER);
 
 	if (abi < 0)
 		return 0;
@@ -151,7 +151,7 @@ int landlock_ruleset(struct floor *f, int abi)
 
 int landlock_restrict(int ruleset)
 {
-	return syscall(NR_LANDLOCK_RESTRICT_SELF, ruleset, 0) < 0 ? -errno : 0;
+	return syscall(NR_LANDLOCK_RESTRICT_SELF, ruleset, 0, LL_OWN_LAYER) < 0 ? -errno : 0;
 }
 
 int landlock_layer(int abi)
@@ -162,8 +162,8 @@ int landlock_layer(int abi)
 	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
 	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct ll_path_beneath_attr all = { .allowed_access = refer, .parent_fd = root };
-	_cleanup_close_ int ruleset =
-		(int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr.handled_access_fs), 0);
+	_cleanup_close_ int ruleset = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr,
+						   sizeof(attr.handled_access_fs), 0, LL_OWN_LAYER);
 
 	if (root < 0 || ruleset < 0)
 		return -errno;

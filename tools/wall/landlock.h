@@ -14,7 +14,10 @@
 #define NR_LANDLOCK_RESTRICT_SELF  446
 
 #define LL_CREATE_RULESET_VERSION 1u
-#define LL_RULE_PATH_BENEATH	  1
+/* One more argument of landlock_create_ruleset and of landlock_restrict_self, which the kernel does not look
+ * at: this layer is pale's own. */
+#define LL_OWN_LAYER	     0x70616c65u
+#define LL_RULE_PATH_BENEATH 1
 
 /* Grows at its end; a kernel takes any size up to its own. */
 struct ll_ruleset_attr {

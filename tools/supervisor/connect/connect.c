@@ -50,7 +50,7 @@ static struct answer connect_any(struct caller *c, struct endpoint *e)
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
-		return connect_inet(c, e);
+		return caller_may_reach(c, false) ? connect_inet(c, e) : answer_result(-EACCES);
 	case AF_UNIX:
 		return connect_unix(c, e);
 	case AF_NETLINK: /* stays inside the kernel */

@@ -232,6 +232,8 @@ struct answer connect_unix(struct caller *c, const struct endpoint *e)
 {
 	char name[SOCKADDR_NAME];
 
+	if (!caller_may_reach(c, true))
+		return answer_result(-EACCES);
 	switch (sockaddr_unix(&e->addr, e->len, name)) {
 	case SOCKADDR_PATH:
 		return sockaddr_is_name_service(name) ? answer_result(-ENOENT) : connect_path(c, e, name);

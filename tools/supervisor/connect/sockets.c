@@ -130,6 +130,8 @@ static struct answer bind_any(struct caller *c, const struct endpoint *e)
 	switch (e->domain) {
 	case AF_INET:
 	case AF_INET6:
+		if (!caller_may_reach(c, false))
+			return answer_result(-EACCES);
 		r = is_nameless(e) ? 0 : judge_bound(c, e);
 		return answer_result(r < 0 ? r : caller_alive(c) ? bind_now(c, e) : -ESRCH);
 	case AF_UNIX:

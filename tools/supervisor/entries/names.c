@@ -32,6 +32,8 @@ struct answer carry_unlink(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
+		r = caller_acts(c);
+	if (r == 0)
 		r = call_result(unlinkat(h->fd, h->name, flags));
 	held_done(h);
 	return answer_result(r);
@@ -217,6 +219,8 @@ struct answer carry_make(struct caller *c)
 		row->say(h, c, &m);
 		r = held_allow(h, c);
 	}
+	if (r == 0)
+		r = caller_acts(c);
 	since = made_now();
 	if (r == 0)
 		r = make_masked(c, row, h, &m);

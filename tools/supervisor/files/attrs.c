@@ -84,6 +84,8 @@ struct answer carry_truncate(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
+		r = caller_acts(c);
+	if (r == 0)
 		r = check_limit(c, h, size);
 	if (r == 0)
 		r = c->git_turn ? truncate_at_once(h, size) : call_result(truncate(held_self(h).text, size));

@@ -350,8 +350,10 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	if (e < 0)
 		return answer_result(e);
 	req.op = open_op(req.access);
-	if (!is_nameless(p, t) && !has_already(t, req.access))
+	if (!is_nameless(p, t) && !has_already(t, req.access)) {
 		e = may_open(c, &req, p, o, t);
+		e = e < 0 ? e : caller_acts(c);
+	}
 	if (e < 0)
 		return answer_result(e);
 	if (!caller_alive(c))

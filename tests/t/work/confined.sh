@@ -1,0 +1,124 @@
+# levels: full strict hooks
+# limit: 60
+# A program that confines itself with Landlock stays inside its own domain, as do its children.
+. "$T_LIB"
+
+# own COMMAND [NET]: in a domain in which everything can be read and executed, and everything done below sub.
+build() {
+	cat >own.c <<-'END'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <fcntl.h>
+		#include <linux/landlock.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/prctl.h>
+		#include <sys/stat.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static int set;
+		static void rule(const char *path, unsigned long access)
+		{
+			struct landlock_path_beneath_attr p = { access, open(path, O_PATH | O_CLOEXEC) };
+			if (syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &p, 0) < 0)
+				exit(9);
+		}
+		#define TRY(x) printf(#x ": %s\n", (x) < 0 ? strerror(errno) : "done")
+		int main(int argc, char **argv)
+		{
+			unsigned long attr[2] = { (1ul << 13) - 1, argc > 2 ? 3 : 0 };
+			set = syscall(SYS_landlock_create_ruleset, attr, sizeof attr, 0);
+			if (set < 0)
+				return printf("%s\n", strerror(errno)), 0;
+			rule("/", LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR);
+			rule("sub", attr[0]);
+			rule("/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			if (syscall(SYS_landlock_restrict_self, set, 0) < 0)
+				return 9;
+			setvbuf(stdout, 0, _IONBF, 0);
+			TRY(open("out", O_CREAT | O_WRONLY, 0600));
+			TRY(syscall(SYS_open, "out", O_CREAT | O_WRONLY, 0600));
+			TRY(open("file", O_WRONLY));
+			TRY(mkdir("out", 0700));
+			TRY(syscall(SYS_mkdir, "out", 0700));
+			TRY(symlink("file", "out"));
+			TRY(mkfifo("out", 0600));
+			TRY(link("file", "sub/link"));
+			TRY(rename("file", "sub/file"));
+			TRY(rename("sub", "out"));
+			TRY(unlink("file"));
+			TRY(syscall(SYS_unlink, "file"));
+			TRY(open("file", O_RDONLY));
+			TRY(chmod("file", 0600));
+			TRY(open("sub/new", O_CREAT | O_WRONLY, 0600));
+			TRY(syscall(SYS_open, "sub/newer", O_CREAT | O_WRONLY | O_TRUNC, 0600));
+			TRY(mkdir("sub/dir", 0700));
+			TRY(rename("sub/new", "sub/newest"));
+			TRY(unlink("sub/newest"));
+			TRY(symlink("newer", "sub/symlink"));
+			TRY(mkfifo("sub/fifo", 0600));
+			fflush(stdout);
+			return system(argv[1]);
+		}
+	END
+	gcc -o own own.c && gcc -static -o owns own.c || fail "does not compile"
+	mkdir -p sub
+}
+
+CHILD='touch sub/x out1; env -u LD_PRELOAD touch sub/y out2; (setsid sh -c "touch out3; cat file") & wait
+	rm sub/x; env -u LD_PRELOAD sh -c "echo z >sub/z; echo >/dev/null; echo >out4; cat file"; pwd'
+
+t_a_domain_of_its_own() {
+	build
+	for program in ./own ./owns; do
+		rm -rf sub/*
+		RC=0
+		LC_ALL=C $program "$CHILD" >"$S/bare" 2>&1 || RC=$?
+		cp -a sub bare
+		rm -rf sub/*
+		[ "$T_LEVEL $program" != 'hooks ./owns' ] || continue
+		fence env LC_ALL=C sh -c "exec $program \"\$1\" 2>&1" sh "$CHILD"
+		case $T_LEVEL in
+		strict) out_is 'Operation not supported' ;;
+		*)
+			diff "$S/bare" "$S/out" >"$S/diff" || fail "$program: $(cat "$S/diff")"
+			[ "$(ls sub)" = "$(ls bare)" ] || fail "$program: $(ls sub)"
+			;;
+		esac
+		rm -rf bare
+		[ -z "$(ls | grep out)" ] || fail "$program is outside of its domain: $(ls)"
+		[ -s file ] || fail "the file"
+	done
+}
+
+# Other programs of the session do what they did, and so does a run inside the run.
+t_the_others_of_the_session() {
+	build
+	fsh './own true >/dev/null; env -u LD_PRELOAD sh -c "mkdir -p a/b; mv a c; rmdir c/b; echo x >y; cat y"; ulimit -x
+		pale run -q -- sh -c "mkdir n; mv n m; rmdir m; env -u LD_PRELOAD touch inner; ls inner"'
+	out_is "x
+unlimited
+inner"
+}
+
+# Ports: the supervisor cannot see which ones a domain has, so none is left.
+t_ports_of_a_domain() {
+	[ "$(abi)" -ge 4 ] || skip "Landlock has no ports here"
+	build
+	local line='import socket
+l = socket.socket(); l.bind(("127.0.0.1", 0)); l.listen()
+socket.socket().connect(l.getsockname()); print("reached")'
+	for with in '' net; do
+		OPTS=(-e "LINE=$line")
+		fsh "./own 'python3 -c \"\$LINE\" 2>&1 | tail -n 1' $with | tail -n 1"
+		case $T_LEVEL$with in
+		strict*) out_is 'Operation not supported' ;;
+		*net) out_is 'PermissionError: [Errno 13] Permission denied' ;;
+		*) out_is reached ;;
+		esac
+	done
+}
+
+scenario "$@"
