@@ -106,6 +106,7 @@ struct answer {
 	long value;		 /* VALUE */
 	int fd;			 /* FD: injected, then closed by the loop */
 	bool cloexec;		 /* FD */
+	bool is_fifo;		 /* FD: closed here before the caller goes on */
 	struct waiting *waiting; /* LATER: the loop hands it over, or drops it */
 	/* NULL, or called by the same thread right after the answer was sent, by that thread or by the
 	 * watchdog.  The call does not wait any more then. */

@@ -144,6 +144,33 @@ t_a_fifo_has_no_dead_writers() {
 	[ "$(grep -c '^rc 124' "$S/out")" = 15 ] || fail "met the dead: $(cat "$S/out")"
 }
 
+# The supervisor's own copy is closed before the opener goes on: else the next one meets a reader that is none.
+t_a_fifo_opened_again_and_again() {
+	OPTS=(--level strict)
+	cat >p.py <<-'END'
+		import os, signal
+		os.mkfifo("f")
+		r, w = os.pipe()
+		if os.fork() == 0:
+		    for i in range(2000):
+		        fd = os.open("f", os.O_WRONLY)
+		        os.write(fd, b"x")
+		        os.close(fd)
+		        os.read(r, 1)
+		    os._exit(0)
+		signal.alarm(25)
+		for i in range(2000):
+		    fd = os.open("f", os.O_RDONLY)
+		    while os.read(fd, 9):
+		        pass
+		    os.close(fd)
+		    os.write(w, b".")
+		print("done")
+	END
+	fence python3 -B p.py
+	out_is done
+}
+
 t_nobody_reads_a_fifo() {
 	mkfifo f
 	open_gives 6 $((WRONLY | 04000)) f

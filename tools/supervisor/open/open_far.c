@@ -231,6 +231,7 @@ static int open_fifo(struct caller *c, const struct opening *o, struct target *t
 static struct answer open_special(struct caller *c, const struct opening *o, const struct request *req,
 				  struct target *t)
 {
+	struct answer a;
 	int fd;
 
 	if (S_ISCHR(t->st.st_mode) && terminal_is(t->st.st_rdev))
@@ -239,7 +240,9 @@ static struct answer open_special(struct caller *c, const struct opening *o, con
 		fd = open_fifo(c, o, t);
 	else
 		fd = open_is_quick(o, &t->st) ? open_plain(o, &t->at) : open_waiting(c, o, &t->at);
-	return answer_fd(open_error(fd), o->flags & O_CLOEXEC);
+	a = answer_fd(open_error(fd), o->flags & O_CLOEXEC);
+	a.is_fifo = S_ISFIFO(t->st.st_mode);
+	return a;
 }
 
 static bool is_object(const struct target *t, const struct stat *st)

@@ -52,15 +52,25 @@ static void send_errno(struct supervisor *s, struct seccomp_notif_resp *resp, ui
 
 /* If it fails, the call is not answered yet: it gets the error, such as EMFILE for the caller's own
  * limit. */
-static void send_fd(struct worker *w, const struct answer *a)
+static void send_fd(struct worker *w, struct answer *a)
 {
-	int r = listener_answer_fd(&w->call, a->fd, a->cloexec);
+	int r;
 
+	/* While a copy of a FIFO is open here, who opens its other end meets a process that is not there, and
+	 * what is written is lost. */
+	if (a->is_fifo) {
+		r = listener_give_fd(&w->call, a->fd, a->cloexec);
+		close(a->fd);
+		a->fd = -1;
+		listener_answer(w->sup, w->call.id, r);
+		return;
+	}
+	r = listener_answer_fd(&w->call, a->fd, a->cloexec);
 	if (r < 0)
 		send_errno(w->sup, w->resp, w->call.id, -r);
 }
 
-static void send_answer(struct worker *w, const struct answer *a)
+static void send_answer(struct worker *w, struct answer *a)
 {
 	struct seccomp_notif_resp *resp = w->resp;
 
