@@ -375,6 +375,11 @@ $(REPLAYED_OBJ): .build/asan/tests/fuzz/%.o: tests/fuzz/%.c Makefile
 nightly: deps
 	@tests/nightly.sh
 
+# A Debian 12 with its own kernel, in qemu; ROWS="try landlock" of tests/vm/guest.sh alone, MIRROR=URL for packages.
+vm: deps-vm
+	@$(MAKE) --no-print-directory tests
+	@tests/vm/vm.sh $(B) $(ROWS)
+
 cov: deps
 	@$(MAKE) --no-print-directory CONFIG=cov .build/cov/unit
 	@rm -f $$(find .build/cov -name '*.gcda')
@@ -412,6 +417,7 @@ DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
 DEPS_DEB := debhelper dpkg-dev fakeroot lintian
 DEPS_FUZZ := clang libclang-rt-14-dev
 DEPS_LINT := cppcheck clang-tidy clang-format
+DEPS_VM := qemu-system-x86 mmdebstrap e2fsprogs
 DEPS_COMPAT = $(shell sed -n 's/^# needs: //p' tests/compat/tasks/*.sh)
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 define need
@@ -428,6 +434,8 @@ deps-deb: deps
 	$(call need,$(DEPS_DEB))
 deps-fuzz: deps
 	$(call need,$(DEPS_FUZZ))
+deps-vm: deps
+	$(call need,$(DEPS_VM))
 deps-compat: deps
 	$(call need,$(DEPS_COMPAT))
 deps-lint: deps
@@ -543,10 +551,11 @@ help:
 	@echo 'make agents     real agents from npm under the fence, offline'
 	@echo 'make compat     ordinary work bare and fenced at each level must be the same'
 	@echo 'make nightly    everything that is too long for make check, and a table of it'
+	@echo 'make vm         what must hold on a Debian 12 with its own kernel, in qemu (slow without KVM)'
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
 -include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
 
-.PHONY: all tests check check-quick nightly html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick nightly vm html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:

@@ -114,9 +114,9 @@ fsh() {
 	fence bash -c "$@"
 }
 
-# Waits until a command succeeds: until_true SECONDS COMMAND...
+# Waits until a command succeeds: until_true SECONDS COMMAND...  SLOW=20: that much longer.
 until_true() {
-	local left=$(($1 * 50))
+	local left=$(($1 * 50 * ${SLOW:-1}))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		left=$((left - 1))

@@ -15,6 +15,8 @@
 # ABI_MAX=2 runs them as on a kernel whose Landlock has no newer ABI; a test that says --abi-max itself keeps its
 # own.
 #
+# SLOW=20 multiplies the limits of tests, for a machine that is that much slower.
+#
 # What fails beside other work is tried once more at the end, alone, and both are said: a machine that was
 # too busy is told from code that is wrong.  Not where a failure means that somebody got out: of a scenario
 # that says `# retry: timeouts` only those are repeated.  RETRIES=0 repeats nothing.
@@ -92,12 +94,13 @@ run_test() {
 	[ "$2" = full ] || name=$2:$name
 	export T_LEVEL=$2
 	limit=$(sed -n 's/^# limit: //p' "$file")
+	limit=$((${limit:-40} * ${SLOW:-1}))
 	scratch=$(mktemp -d "$T_BASE/s/XXXX")
 	chmod 755 "$scratch"
 	[ "$(id -u)" != 0 ] || chown $T_USER: "$scratch"
 	log=$scratch.log
 	# Out of the reach of a terminal that somebody runs this from: the fence would make one of its own.
-	wrapped "$scratch" "$file" setsid -w timeout -k 3 "${limit:-40}" bash "$file" "$test" </dev/null >"$log" 2>&1
+	wrapped "$scratch" "$file" setsid -w timeout -k 3 "$limit" bash "$file" "$test" </dev/null >"$log" 2>&1
 	rc=$?
 	stage_reap "$scratch"
 	report $rc "$name/$test" "$log" "$4"

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Inside the machine that tests/vm/vm.sh boots: the rows, as the ordinary user ana, and a table of them at the end.
+#
+# Rows that need root (addresses and name spaces of their own) become an ordinary user themselves.
+
+cd /mnt || exit 2
+export HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 SLOW JOBS=2 RETRIES=0
+. tests/vm/given
+TABLE=$(mktemp)
+
+# row NAME COMMAND...
+row() {
+	local name=$1 began=$SECONDS rc word
+	shift
+	[[ -z "$ROWS" || " $ROWS " == *" $name "* ]] || return 0
+	echo "vm: $name"
+	"$@" </dev/null >/tmp/row 2>&1 & 
+	wait $!
+	rc=$?
+	cat /tmp/row
+	[ $rc = 0 ] && word=passed || word="FAILED ($rc)"
+	printf '%-12s %-12s %6d s  %s\n' "$name" "$word" $((SECONDS - began)) "$(tail -1 /tmp/row | cut -c1-60)" >>"$TABLE"
+}
+
+ana() {
+	setpriv --reuid=ana --regid=ana --init-groups env -i HOME=/home/ana PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 \
+		SLOW="$SLOW" JOBS="$JOBS" RETRIES=0 "$@"
+}
+
+echo "vm: $(uname -r), started in $(cut -d. -f1 /proc/uptime) s"
+row try ana tests/try.sh "$B"
+MAIN="story/first-day approvals/answers ledger/verify hooks/gate hooks/agreement fence/open fence/signals"
+for level in full strict hooks; do
+	# shellcheck disable=SC2086
+	row "main-$level" ana NIGHTLY=1 LEVELS=$level tests/run.sh "$B" $MAIN hooks/each
+done
+row guarantees tests/run.sh "$B" escapes/guarantees
+row landlock tests/run.sh "$B" fence/rings/landlock_alone
+row rings tests/run.sh "$B" fence/rings
+
+echo
+cat "$TABLE"
+[ -s "$TABLE" ] && ! grep -q FAILED "$TABLE" && echo "vm: all passed" || echo "vm: not all passed"
