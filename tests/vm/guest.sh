@@ -14,10 +14,11 @@ row() {
 	shift
 	[[ -z "$ROWS" || " $ROWS " == *" $name "* ]] || return 0
 	echo "vm: $name"
-	"$@" </dev/null >/tmp/row 2>&1 & 
+	: >/tmp/row
+	"$@" </dev/null >/tmp/row 2>&1 &
+	tail -f --pid=$! /tmp/row
 	wait $!
 	rc=$?
-	cat /tmp/row
 	[ $rc = 0 ] && word=passed || word="FAILED ($rc)"
 	printf '%-12s %-12s %6d s  %s\n' "$name" "$word" $((SECONDS - began)) "$(tail -1 /tmp/row | cut -c1-60)" >>"$TABLE"
 }
