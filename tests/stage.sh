@@ -63,8 +63,8 @@ as_user() {
 	${T_AS[@]+"${T_AS[@]}"} env -i PATH="${T_LEVEL:+$T_BASE/level/$T_LEVEL:}$T_STAGE/bin:/usr/local/bin:/usr/bin:/bin" \
 		LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 		HOME="$scratch" T_SCRATCH="$scratch" T_MARK="$scratch" T_STAGE="$T_STAGE" T_VICTIMS="$T_BASE/victims" \
-		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_ABI="${ABI_MAX:-}" T_LEVEL="${T_LEVEL:-full}" SLOW="${SLOW:-1}" ${RACES:+RACES=$RACES} \
-		${KILLS:+KILLS=$KILLS} ${RING_FUZZ_S:+RING_FUZZ_S=$RING_FUZZ_S} "$@"
+		T_LIB="$T_BASE/t/lib.sh" T_BASE="$T_BASE" T_ABI="${ABI_MAX:-}" T_LEVEL="${T_LEVEL:-full}" SLOW="${SLOW:-1}" \
+		${RACES:+RACES=$RACES} ${KILLS:+KILLS=$KILLS} ${RING_FUZZ_S:+RING_FUZZ_S=$RING_FUZZ_S} "$@"
 }
 
 # Ends, by pid, what still carries the mark of this scratch directory.

@@ -32,7 +32,8 @@ ana() {
 # scope holds the limits.
 installed() {
 	local user=/run/user/$(id -u ana)
-	make --no-print-directory -s install B="$B" "$1=1" && usermod -aG systemd-journal ana && loginctl enable-linger ana || return 1
+	make --no-print-directory -s install B="$B" "$1=1" &&
+		usermod -aG systemd-journal ana && loginctl enable-linger ana || return 1
 	[ "$1" != SERVICE ] || { systemctl daemon-reload && systemctl enable -q --now pale-helper.socket; } || return 1
 	for try in $(seq 60); do
 		[ ! -S "$user/bus" ] || break
