@@ -6,13 +6,15 @@
 # thrown away.  tests/vm/guest.sh has the rows and prints a table of them.
 #
 # Without /dev/kvm the processor is emulated, ten to twenty times slower, and the limits of tests grow with it.
-# VM_LIMIT ends a guest that hangs, in seconds.
+# VM_LIMIT, in seconds, ends a guest that hangs: an hour where there is KVM.
 
 cd "$(dirname "$0")/../.." || exit 2
 B=${1:?usage: tests/vm/vm.sh BUILD_DIR [ROW...]}
 shift
 VM=.build/vm
 mkdir -p "$VM"
+exec 9>"$VM/lock"
+flock -n 9 || { echo "vm: another one runs" && exit 2; }
 
 # Made anew where the file is newer that says what is in it.
 image() {
@@ -35,7 +37,7 @@ boot() {
 	local how=(-accel tcg,thread=multi -cpu max)
 	[ "$SLOW" != 1 ] || how=(-accel kvm -cpu host)
 	rm -f "$VM/log" && touch "$VM/log"
-	timeout -k 10 "${VM_LIMIT:-14400}" qemu-system-x86_64 -nodefaults -no-reboot -display none "${how[@]}" -smp 2 -m 3G \
+	timeout -k 10 "${VM_LIMIT:-$((3600 * SLOW))}" qemu-system-x86_64 -nodefaults -no-reboot -display none "${how[@]}" -smp 2 -m 3G \
 		-kernel "$VM/kernel" -initrd "$VM/initrd" -append "root=/dev/vda rw console=ttyS0 quiet panic=-1" \
 		-drive "file=$VM/image,format=raw,if=virtio,snapshot=on" -drive "file=$VM/tree.img,format=raw,if=virtio,snapshot=on" \
 		-device virtio-rng-pci -serial "file:$VM/console" \
