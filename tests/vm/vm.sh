@@ -37,7 +37,8 @@ boot() {
 	local how=(-accel tcg,thread=multi -cpu max)
 	[ "$SLOW" != 1 ] || how=(-accel kvm -cpu host)
 	rm -f "$VM/log" && touch "$VM/log"
-	timeout -k 10 "${VM_LIMIT:-$((3600 * SLOW))}" qemu-system-x86_64 -nodefaults -no-reboot -display none "${how[@]}" -smp 2 -m 3G \
+	timeout -k 10 "${VM_LIMIT:-$((3600 * SLOW))}" qemu-system-x86_64 -nodefaults -no-reboot -display none \
+		"${how[@]}" -smp 2 -m 3G \
 		-kernel "$VM/kernel" -initrd "$VM/initrd" -append "root=/dev/vda rw console=ttyS0 quiet panic=-1" \
 		-drive "file=$VM/image,format=raw,if=virtio,snapshot=on" -drive "file=$VM/tree.img,format=raw,if=virtio,snapshot=on" \
 		-device virtio-rng-pci -serial "file:$VM/console" \
