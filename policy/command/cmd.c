@@ -24,6 +24,8 @@
 #define URLS	    OPTIONS_URLS
 #define MAY_TAKE    OPTIONS_MAY_TAKE
 #define GROUPS	    OPTIONS_GROUPS
+#define NESTED	    OPTIONS_NESTED
+#define INPUT	    OPTIONS_INPUT
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },
@@ -128,7 +130,7 @@ static bool find_in(const char *list, const char *name, size_t len, bool cut, ch
 {
 	for (size_t n, bare; *list; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
-		bare = n - (list[n - 1] == '=' || list[n - 1] == '?');
+		bare = n - (strchr("=?+", list[n - 1]) != NULL);
 		if ((bare == len || (cut && bare > len)) && memcmp(list, name, len) == 0) {
 			*ret_mark = bare < n ? list[bare] : '\0';
 			return true;
@@ -137,31 +139,66 @@ static bool find_in(const char *list, const char *name, size_t len, bool cut, ch
 	return false;
 }
 
-/* -Bdir: an option of list with an attached value. */
-static bool begins_as(const char *list, const char *name, size_t len, char *ret_mark)
+/* -Bdir, -Dexec.args: an option of list with an attached value, or the beginning of some options' names. */
+static bool begins_as(const struct cmd_options *row, const char *list, const char *name, size_t len,
+		      char *ret_mark)
 {
 	for (size_t n; *list; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
-		if (n > 1 && list[n - 1] == '?' && n - 1 < len && memcmp(list, name, n - 1) == 0) {
-			*ret_mark = '?';
+		if (n < 2 || list[n - 1] != '?' || n - 1 >= len || memcmp(list, name, n - 1) != 0 ||
+		    !(row->flags & OPTIONS_SINGLE_DASH || list[n - 2] == '.'))
+			continue;
+		*ret_mark = '?';
+		return true;
+	}
+	return false;
+}
+
+/*
+ * -qfFILE and -fileFILE, as commons-cli has them (SINGLE_DASH | ABBREVIATED): what stands behind the first
+ * letter, or the long name, that takes a value is the value.
+ */
+static bool is_glued(const struct cmd_options *row, const char *name, size_t len, enum cmd_class *ret,
+		     char *ret_mark)
+{
+	char letter[] = "-x";
+	enum cmd_class class = CLASS_HARMLESS;
+
+	for (size_t n = len; n-- > 3;)
+		for (unsigned i = 0; i < CLASS_COUNT; i++)
+			if (find_in(row->options[i], name, n, false, ret_mark) && *ret_mark) {
+				*ret_mark = '?';
+				*ret = (enum cmd_class)i;
+				return true;
+			}
+	*ret = CLASS_HARMLESS;
+	for (size_t at = 1; at < len; at++) {
+		letter[1] = name[at];
+		for (unsigned i = 0; i < CLASS_COUNT; i++)
+			if (find_in(row->options[i], letter, 2, false, ret_mark))
+				class = (enum cmd_class)i;
+		*ret = class > *ret ? class : *ret;
+		if (*ret_mark) {
+			*ret_mark = at + 1 < len ? '?' : *ret_mark;
 			return true;
 		}
 	}
-	return false;
+	return *ret != CLASS_HARMLESS;
 }
 
 static bool is_listed(const struct cmd_options *row, const char *name, size_t len, enum cmd_class *ret,
 		      char *ret_mark)
 {
-	bool cuts = row && len > 2 && name[1] == '-' && (row->flags & OPTIONS_ABBREVIATED);
+	bool single = row && row->flags & OPTIONS_SINGLE_DASH, dashes = len > 2 && name[1] == '-';
+	bool cuts = row && len > 2 && (dashes || single) && (row->flags & OPTIONS_ABBREVIATED);
 
-	if (row && row->flags & OPTIONS_SINGLE_DASH && len > 2 && name[1] == '-') {
+	if (single && dashes) {
 		name++; /* some accept both: terraform --auto-approve */
 		len--;
 	}
 	for (unsigned i = 0; row && i < CLASS_COUNT; i++)
 		if (find_in(row->options[i], name, len, false, ret_mark) ||
-		    (row->flags & OPTIONS_SINGLE_DASH && begins_as(row->options[i], name, len, ret_mark))) {
+		    begins_as(row, row->options[i], name, len, ret_mark)) {
 			*ret = (enum cmd_class)i;
 			return true;
 		}
@@ -171,6 +208,8 @@ static bool is_listed(const struct cmd_options *row, const char *name, size_t le
 			*ret = (enum cmd_class)i;
 			return true;
 		}
+	if (cuts && single && !dashes)
+		return is_glued(row, name, len, ret, ret_mark);
 	*ret = CLASS_HARMLESS;
 	return cuts && len > 5 && memcmp(name, "--no-", 5) == 0;
 }
@@ -197,43 +236,65 @@ bool cmd_letter_takes(const struct cmd_options *row, char letter)
 }
 
 /* The first letter of a cluster that takes a value, and its mark; NULL: not found.  It ends the cluster. */
-static const char *taking_letter(const struct cmd_options *row, const char *cluster, char *ret_mark)
+static const char *taking_letter(const struct cmd_options *global, const struct cmd_options *sub,
+				 const char *cluster, char *ret_mark)
 {
 	char letter[] = "-x";
 
 	for (const char *p = cluster + 1; *p; p++) {
 		letter[1] = *p;
-		(void)cmd_option_class(NULL, row, letter, 2, ret_mark);
+		(void)cmd_option_class(global, sub, letter, 2, ret_mark);
 		if (*ret_mark)
 			return p;
 	}
 	return NULL;
 }
 
-bool cmd_options_take(const struct cmd_options *row, const char *option)
+bool cmd_options_take(const struct cmd_options *global, const struct cmd_options *sub, const char *option)
 {
+	unsigned flags = (sub ? sub->flags : 0) | (global ? global->flags : 0);
 	size_t len = strcspn(option, "=");
 	const char *letter;
 	char mark;
 
-	if (!row || option[0] != '-' || !option[1])
+	if ((!sub && !global) || option[0] != '-' || !option[1])
 		return false;
-	if (option[1] == '-' || row->flags & OPTIONS_SINGLE_DASH) {
-		(void)cmd_option_class(NULL, row, option, len, &mark);
+	if (option[1] == '-' || flags & OPTIONS_SINGLE_DASH) {
+		(void)cmd_option_class(global, sub, option, len, &mark);
 		return mark == '=' && !option[len];
 	}
 	/* -am MESSAGE takes the next word, -mMESSAGE has it */
-	letter = taking_letter(row, option, &mark);
+	letter = taking_letter(global, sub, option, &mark);
 	return letter && mark == '=' && !letter[1];
 }
 
-/* What is attached to a letter that takes no value from the next word, or NULL. */
+/* The first word of a command, where it is attached to a letter (-mMODULE), or NULL. */
 static const char *joined_word(const struct cmd_options *row, const char *arg)
 {
 	char mark;
-	const char *p = arg[1] == '-' ? NULL : taking_letter(row, arg, &mark);
+	const char *p = arg[1] == '-' ? NULL : taking_letter(NULL, row, arg, &mark);
 
-	return p && mark == '?' && p[1] ? p + 1 : NULL;
+	return p && mark == '+' && p[1] ? p + 1 : NULL;
+}
+
+struct cmd_walk cmd_walk_words(const struct cmd_view *v)
+{
+	return (struct cmd_walk){ .view = v,
+				  .next = v->from,
+				  .skipped = v->from ? v->skip : 0,
+				  .only_words = v->from_words,
+				  .seen_sub = v->from > 0 };
+}
+
+void cmd_walk_rows(const struct cmd_walk *w, const struct cmd_options **ret_global,
+		   const struct cmd_options **ret_sub)
+{
+	const struct cmd_view *v = w->view;
+	bool everywhere = v->global && v->global->flags & OPTIONS_EVERYWHERE;
+	bool past = w->past_sub && v->sub && v->sub->flags & OPTIONS_NESTED;
+
+	*ret_global = !w->seen_sub || everywhere ? v->global : NULL;
+	*ret_sub = w->seen_sub && !past ? v->sub : NULL;
 }
 
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
@@ -256,14 +317,14 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 		return ARG_VALUE;
 	}
 	if (!w->only_words && arg[0] == '-' && arg[1]) {
-		bool global = !w->seen_sub || (v->global && (v->global->flags & OPTIONS_EVERYWHERE));
+		const struct cmd_options *global, *sub;
 
 		if (strcmp(arg, "--") == 0) {
 			w->only_words = true;
 			return ARG_DASHDASH;
 		}
-		w->value_next = (global && cmd_options_take(v->global, arg)) ||
-				(w->seen_sub && cmd_options_take(v->sub, arg));
+		cmd_walk_rows(w, &global, &sub);
+		w->value_next = cmd_options_take(global, sub, arg);
 		if (!w->seen_sub && v->global && v->global->flags & OPTIONS_FIRST_ENDS)
 			w->joined = joined_word(v->global, arg);
 		return ARG_OPTION;
@@ -274,6 +335,7 @@ enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret)
 		w->skipped++;
 		return ARG_VALUE;
 	}
+	w->past_sub = w->seen_sub;
 	w->seen_sub = true;
 	return ARG_WORD;
 }
@@ -329,6 +391,25 @@ bool cmd_view_skip(struct cmd_view *v)
 	v->skip++;
 	(void)read_sub(v, &before);
 	return *v->word;
+}
+
+bool cmd_view_goal(struct cmd_view *v)
+{
+	const struct cmd_options *row = v->sub ? v->sub : v->global;
+	struct cmd_walk w = cmd_walk_words(v);
+	enum cmd_arg kind;
+	const char *word;
+
+	if (!row || !(row->flags & (OPTIONS_GOALS | OPTIONS_URLS)))
+		return false;
+	do {
+		kind = cmd_walk_next(&w, &word);
+	} while (kind != ARG_END && kind != ARG_WORD);
+	v->from = w.next;
+	v->from_words = w.only_words;
+	while (kind != ARG_END && (kind = cmd_walk_next(&w, &word)) != ARG_WORD)
+		;
+	return kind == ARG_WORD;
 }
 
 const char *cmd_word_at(const struct cmd_view *view, size_t n)

@@ -90,6 +90,8 @@ enum cmd_options_flag {
 	OPTIONS_GOALS = 2048,
 	OPTIONS_URLS = 4096,
 	OPTIONS_GROUPS = 8192,
+	OPTIONS_NESTED = 16384,
+	OPTIONS_INPUT = 32768,
 };
 
 /*
@@ -97,15 +99,18 @@ enum cmd_options_flag {
  * everywhere.
  */
 const struct cmd_options *cmd_options_find(const char *program, const char *sub);
-/* Does this option (as written: -C, --git-dir, -am) take the next word?  row may be NULL. */
-bool cmd_options_take(const struct cmd_options *row, const char *option);
+/*
+ * Does this option (as written: -C, --git-dir, -am) take the next word?  Where the subcommand's row lists it,
+ * that row says so.  Both rows may be NULL.
+ */
+bool cmd_options_take(const struct cmd_options *global, const struct cmd_options *sub, const char *option);
 /* May a value follow this letter in a cluster?  row may be NULL. */
 bool cmd_letter_takes(const struct cmd_options *row, char letter);
 /*
  * The class of one option.  name has len bytes, with its dashes and without a value.  sub: the row of the
  * subcommand, where the option stands after it.  global: the row of the program, where it applies there.
- * Both may be NULL.  *ret_mark is '=' where the option takes a value, '?' where one may be attached, else
- * '\0'.
+ * Both may be NULL.  *ret_mark is '=' where the option takes a value, '?' where one may be attached, '+'
+ * where what is attached is the first word, else '\0'.
  */
 enum cmd_class cmd_option_class(const struct cmd_options *global, const struct cmd_options *sub,
 				const char *name, size_t len, char *ret_mark);
@@ -116,7 +121,9 @@ struct cmd_view {
 	const struct cmd_options *global, *sub;
 	const char *word; /* its first word, "": it has none */
 	size_t count;
-	size_t skip; /* the number of words before the subcommand that are values of options */
+	size_t skip;	 /* the number of words before the subcommand that are values of options */
+	size_t from;	 /* GOALS, URLS: the argument from which on the words count; 0: all */
+	bool from_words; /* -- stands before it */
 };
 
 struct cmd_view cmd_view_of(const struct command *c);
@@ -125,6 +132,11 @@ struct cmd_view cmd_view_of(const struct command *c);
  * where there is no such reading.
  */
 bool cmd_view_skip(struct cmd_view *view);
+/*
+ * Reads the command from its next goal or URL on: each is a command of its own.  False where none is left, or
+ * the program has no such words.
+ */
+bool cmd_view_goal(struct cmd_view *view);
 
 /* Is word one of the blank-separated list? */
 bool word_in_list(const char *list, const char *word, size_t len);
@@ -142,7 +154,14 @@ struct cmd_walk {
 	size_t next, skipped;
 	const char *joined; /* a word attached to the last option: MODULE of -mMODULE */
 	bool only_words, value_next, seen_sub;
+	bool past_sub; /* the subcommand of the subcommand was seen (NESTED) */
 };
+
+/* A walk over the words that count for a rule's words. */
+struct cmd_walk cmd_walk_words(const struct cmd_view *view);
+/* The rows that say what an option at this place does; NULL: none. */
+void cmd_walk_rows(const struct cmd_walk *w, const struct cmd_options **ret_global,
+		   const struct cmd_options **ret_sub);
 
 /* Returns the kind of the next argument, and the argument in *ret; *ret is "" at the end. */
 enum cmd_arg cmd_walk_next(struct cmd_walk *w, const char **ret);

@@ -79,6 +79,9 @@ static bool value_matches(const char *pattern, uint32_t match, const char *value
  */
 static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
 {
+	/* whether a letter takes a value depends on a subcommand that has no row */
+	bool groups = v->global && v->global->flags & OPTIONS_GROUPS;
+
 	if (arg[0] != '-')
 		return strchr(arg, letter);
 	if (arg[1] == '-' || (v->global && (v->global->flags & OPTIONS_SINGLE_DASH)))
@@ -86,7 +89,7 @@ static const char *find_letter(const struct cmd_view *v, const char *arg, char l
 	for (const char *p = arg + 1; *p; p++) {
 		if (*p == letter)
 			return p;
-		if (cmd_letter_takes(v->sub ? v->sub : v->global, *p))
+		if (!groups && cmd_letter_takes(v->sub ? v->sub : v->global, *p))
 			return NULL;
 	}
 	return NULL;
@@ -238,7 +241,7 @@ static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, co
 static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
 {
 	const struct cmd_token *tok = t->tokens + e->first, *end = tok + e->count, *after_rest = NULL;
-	struct cmd_walk w = { .view = v }, mark = w;
+	struct cmd_walk w = cmd_walk_words(v), mark = w;
 	const char *word;
 
 	for (;;) {
@@ -292,6 +295,29 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 	return false;
 }
 
+/* Is the value of a letter told apart from more letters, or from an option, whatever the letter takes? */
+static bool is_only_value(const char *text)
+{
+	size_t dashes = text[0] != '-' ? 0 : text[1] != '-' ? 1 : 2;
+
+	return !((text[dashes] | 0x20) >= 'a' && (text[dashes] | 0x20) <= 'z');
+}
+
+/*
+ * Does the letter take a value for certain?  In gh each subcommand gives the letters a meaning of its own: -i
+ * takes a value in one and none in another.
+ */
+static bool surely_takes(const struct cmd_view *v, const struct cmd_options *sub, const char *letter)
+{
+	char mark = '\0';
+
+	if (!v->global || !(v->global->flags & OPTIONS_GROUPS))
+		return true;
+	if (sub && !(sub->flags & OPTIONS_GROUPS))
+		(void)cmd_option_class(NULL, sub, letter, 2, &mark);
+	return mark == '=';
+}
+
 /*
  * An option, or a letter of a cluster, that changes what the command does is covered only where the rule
  * names it.  A rule that ends in `$` covers no other option at all.
@@ -299,15 +325,15 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 			      const struct cmd_walk *w, const char *arg)
 {
-	/* npm accepts a subcommand's options before it, too */
-	const struct cmd_options *global =
-		!w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->global : NULL;
-	const struct cmd_options *sub =
-		w->seen_sub || (v->global && v->global->flags & OPTIONS_EVERYWHERE) ? v->sub : NULL;
 	const char *next = w->value_next ? command_arg(v->c, w->next) : "", *eq = strchr(arg, '=');
+	const struct cmd_options *global, *sub;
 	struct option o = { .arg = arg, .value = eq ? eq + 1 : next };
 	char name[] = "-x", mark;
 
+	cmd_walk_rows(w, &global, &sub);
+	/* npm accepts a subcommand's options before it, too */
+	if (v->global && v->global->flags & OPTIONS_EVERYWHERE && !w->past_sub)
+		sub = v->sub;
 	if (arg[1] == '-' || (v->global && v->global->flags & OPTIONS_SINGLE_DASH))
 		return (e->end == END_OPEN &&
 			cmd_option_class(global, sub, arg, strcspn(arg, "="), &mark) == CLASS_HARMLESS) ||
@@ -319,11 +345,17 @@ static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *
 
 		o.value = mark && p[1] ? p + 1 : next;
 		/* MODULE of -mMODULE is a word of the command, which the rule's words match */
-		o.joined = mark == '?' && p[1] && !(v->global && v->global->flags & OPTIONS_FIRST_ENDS);
+		o.joined = mark == '?' && p[1];
 		if (!free && !rule_names_option(t, v, e, &o)) {
 			/* what follows an unknown letter is its value, where the rule names it so */
 			o.value = p + 1;
 			return !mark && p[1] && rule_names_option(t, v, e, &o);
+		}
+		if (mark == '=' && !surely_takes(v, sub, name)) {
+			if (!p[1] && *next == '-' && !is_only_value(next))
+				return false;
+			if (p[1] && !is_only_value(p + 1))
+				continue;
 		}
 		if (mark && p[1] && arg[0] == '-')
 			return true;
@@ -392,6 +424,9 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 	enum cmd_arg kind;
 	const char *arg;
 
+	/* the shell that it covers runs what its input says anyway */
+	if (flags & OPTIONS_INPUT && named == 0 && e->end == END_OPEN)
+		return true;
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
 		if (cmd_walk_at_option(&w, kind) &&
 		    (!option_is_covered(t, v, e, &w, arg) || (words < before && !w.value_next)))
@@ -423,6 +458,9 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 	bool prints = reading == READ_ACTS && e->program_kind == PROGRAM_NAME;
 
 	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)
+		return false;
+	/* a rule without words, or with any number of them, has matched the whole */
+	if (v->from && (rule_words(t, e) == 0 || rule_words(t, e) == SIZE_MAX || !words_match(t, v, e)))
 		return false;
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;

@@ -200,20 +200,23 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 static void put_words(struct cmd_compiler *cc, struct cmd_entry *e, const struct sentence *s)
 {
 	const char *program = path_basename(s->words[0].text);
-	const struct cmd_options *global = cmd_options_find(program, NULL), *row = global;
+	const struct cmd_options *global = cmd_options_find(program, NULL), *row = NULL;
+	bool everywhere = global && global->flags & OPTIONS_EVERYWHERE;
+	size_t words = 0;
 
 	for (size_t i = 1; i < s->n; i++) {
 		const struct word *w = &s->words[i], *value = NULL;
 
 		if (w->text[0] != '-' || !w->text[1]) {
 			put_word(cc, e, w);
-			if (row == global)
+			if (words++ == 0)
 				row = cmd_options_find(program, w->text);
+			else if (row && row->flags & OPTIONS_NESTED)
+				row = NULL;
 			continue;
 		}
 		if (i + 1 < s->n && strcmp(s->words[i + 1].text, "...") != 0 &&
-		    (cmd_options_take(row, w->text) ||
-		     (global && (global->flags & OPTIONS_EVERYWHERE) && cmd_options_take(global, w->text))))
+		    cmd_options_take(words == 0 || everywhere ? global : NULL, words ? row : NULL, w->text))
 			value = &s->words[++i];
 		put_option(cc, e, row ? row : global, w, value);
 	}

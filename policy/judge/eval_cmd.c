@@ -73,8 +73,8 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 		return;
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
-	/* An allow does not cover a second reading, nor another name in argv[0]. */
-	if (r->kind == RULE_CMD_ALLOW && (v->skip || !cmd_called_matches(&j->table, e, v->c)))
+	/* An allow does not cover a second reading, nor a goal among others, nor another name in argv[0]. */
+	if (r->kind == RULE_CMD_ALLOW && (v->skip || v->from || !cmd_called_matches(&j->table, e, v->c)))
 		return;
 	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||
 	    !cmd_entry_matches(&j->table, v, e, r->kind == RULE_CMD_ALLOW ? READ_STRICT : wide)) {
@@ -110,7 +110,7 @@ static void buckets_vote(const struct judged *j, const struct cmd_view *v, const
 {
 	for (size_t i = 0; i < names->n; i++) {
 		uint32_t hash = cmd_hash(names->list[i].p, names->list[i].len);
-		struct cmd_walk w = { .view = v };
+		struct cmd_walk w = cmd_walk_words(v);
 		enum cmd_arg kind = ARG_WORD;
 		const char *word;
 
@@ -138,7 +138,7 @@ static void collect(const struct judged *j, const struct command *c, const char 
 		buckets_vote(j, &v, &names, votes);
 		for (uint32_t i = 0; i < j->table.h->n_wild; i++)
 			entry_vote(j, &v, &names, j->table.wild[i], votes);
-	} while (cmd_view_skip(&v));
+	} while (cmd_view_skip(&v) || cmd_view_goal(&v));
 }
 
 static struct decision by_default(const struct image *img)

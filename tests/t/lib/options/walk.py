@@ -18,7 +18,7 @@ def table(path):
         args = re.sub(r'"\s*\n\s*"', "", args)
         fields = re.findall(r'"[^"]*"|[A-Z_]+(?: \| [A-Z_]+)*|0', args)
         programs, sub, flags, harmless, named, runs = [f.strip('"') for f in fields[:6]]
-        options = {o.rstrip("=?"): o[len(o.rstrip("=?")):] for o in (harmless + " " + named + " " + runs).split()}
+        options = {o.rstrip("=?+"): o[len(o.rstrip("=?+")):] for o in (harmless + " " + named + " " + runs).split()}
         rows.append((programs.split(), None if sub == "NULL" else sub.split(), flags.split(" | "), options))
     return rows
 
