@@ -1,4 +1,4 @@
-# limit: 120
+# limit: 180
 # What an allow covers: one answer to each row of options/rules.tsv by explain, by the hooks and by the supervisor,
 # and options.def against what the programs that are installed say of themselves.
 . "$T_LIB"
