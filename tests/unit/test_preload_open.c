@@ -32,8 +32,8 @@ START_TEST(near_opens_what_was_judged)
 }
 END_TEST
 
-/* Each error for which the near way says nothing: the file is opened by its held directory and its name,
- * and recorded once. */
+/* Each error for which the near way says nothing: the file is opened by the real path, or by its held
+ * directory and its name, and recorded once. */
 static const int far_errors[] = { ELOOP, ENOSYS, EINVAL, E2BIG, EPERM, EAGAIN };
 
 START_TEST(errors_that_go_far)
@@ -42,6 +42,26 @@ START_TEST(errors_that_go_far)
 	int fd;
 
 	faked_answer(SYS_openat2, -far_errors[_i], 1);
+	fd = check_open(AT_FDCWD, at("dir/file"), O_RDONLY, 0);
+	ck_assert_int_ge(fd, 0);
+	call = faked_call(SYS_openat2, faked_count(SYS_openat2) - 1);
+	ck_assert_str_eq(call->path, at("dir/file"));
+	ck_assert_uint_eq(call->pass, PASS);
+	recorded(OP_READ, VERDICT_ALLOW, "dir/file");
+	nothing_recorded();
+	(void)close(fd);
+}
+END_TEST
+
+/* Where the real path cannot be opened so, it is opened by its held directory and its name. */
+static const int held_errors[] = { ELOOP, ENOSYS, EPERM };
+
+START_TEST(errors_that_hold)
+{
+	const struct faked_call *call;
+	int fd;
+
+	faked_answer(SYS_openat2, -held_errors[_i], 0);
 	fd = check_open(AT_FDCWD, at("dir/file"), O_RDONLY, 0);
 	ck_assert_int_ge(fd, 0);
 	call = faked_call(SYS_openat, faked_count(SYS_openat) - 1);
@@ -183,6 +203,7 @@ Suite *suite_preload_open(void)
 	tcase_add_test(t, near_is_one_call);
 	tcase_add_test(t, near_opens_what_was_judged);
 	tcase_add_loop_test(t, errors_that_go_far, 0, N(far_errors));
+	tcase_add_loop_test(t, errors_that_hold, 0, N(held_errors));
 	tcase_add_loop_test(t, errors_that_are_final, 0, N(final_errors));
 	tcase_add_test(t, a_link_is_judged_where_it_leads);
 	tcase_add_test(t, denied_makes_no_open);

@@ -1,6 +1,6 @@
 /* Calls with arguments that the kernel refuses, each in its own way (errors.c). */
-#define HOW(...) &(struct open_how){ __VA_ARGS__ }, sizeof(struct open_how)
-#define LONG_HOW(last) &(struct long_how){ .tail = last }, sizeof(struct long_how)
+#define HOW(...)	   &(struct open_how){ __VA_ARGS__ }, sizeof(struct open_how)
+#define LONG_HOW(last)	   &(struct long_how){ .tail = last }, sizeof(struct long_how)
 #define OPENAT2(path, ...) opened(syscall(SYS_openat2, AT_FDCWD, path, __VA_ARGS__))
 ROW(a_mode, OPENAT2("file", HOW(.mode = 0600)))
 ROW(a_mode_path, OPENAT2("file", HOW(.mode = 0600, .flags = O_PATH)))
@@ -53,23 +53,21 @@ ROW(a_bind_foreign_udp, bound(SOCK_DGRAM, "192.0.2.7", 0, sizeof(struct sockaddr
 ROW(a_bind_short, bound(SOCK_STREAM, "127.0.0.1", 0, 8))
 ROW(a_bind_family,
     bind(socket(AF_INET, SOCK_STREAM, 0), (void *)&(struct sockaddr_in6){ .sin6_family = AF_INET6 }, 28))
-ROW(a_bind_unix,
-    bind(socket(AF_INET, SOCK_STREAM, 0),
-    (void *)&(struct sockaddr_un){ .sun_family = AF_UNIX, .sun_path = "x" }, 110))
+ROW(a_bind_unix, bind(socket(AF_INET, SOCK_STREAM, 0),
+		      (void *)&(struct sockaddr_un){ .sun_family = AF_UNIX, .sun_path = "x" }, 110))
 ROW(a_bind_unix_inet,
     bind(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 16))
 ROW(a_bind_file, bind(0, (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 16))
 ROW(a_connect_family,
     connect(socket(AF_INET, SOCK_STREAM, 0),
-    (void *)&(struct sockaddr_un){ .sun_family = AF_UNIX, .sun_path = "file" }, 110))
+	    (void *)&(struct sockaddr_un){ .sun_family = AF_UNIX, .sun_path = "file" }, 110))
 ROW(a_connect_family6,
     connect(socket(AF_INET, SOCK_STREAM, 0),
-    (void *)&(struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = 99 }, 28))
+	    (void *)&(struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = 99 }, 28))
 ROW(a_connect_family_99,
     connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&(struct sockaddr_in){ .sin_family = 99 }, 16))
 ROW(a_connect_unix_inet,
-    connect(socket(AF_UNIX, SOCK_STREAM, 0),
-    (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 16))
+    connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 16))
 ROW(a_connect_short,
     connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 8))
 ROW(a_connect_file, connect(0, (void *)&(struct sockaddr_in){ .sin_family = AF_INET }, 16))

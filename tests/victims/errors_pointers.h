@@ -48,5 +48,6 @@ ROW(p_connect, connect(socket(AF_INET, SOCK_STREAM, 0), (void *)p, sizeof(struct
 ROW(p_connect_unix, connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)p, sizeof(struct sockaddr_un)))
 ROW(p_bind, bind(socket(AF_INET, SOCK_STREAM, 0), (void *)p, sizeof(struct sockaddr_in)))
 ROW(p_bind_unix, bind(socket(AF_UNIX, SOCK_STREAM, 0), (void *)p, sizeof(struct sockaddr_un)))
-ROW(p_sendto, !p ? 0 : sendto(socket(AF_UNIX, SOCK_DGRAM, 0), "x", 1, 0, (void *)p, sizeof(struct sockaddr_un)))
+ROW(p_sendto,
+    !p ? 0 : sendto(socket(AF_UNIX, SOCK_DGRAM, 0), "x", 1, 0, (void *)p, sizeof(struct sockaddr_un)))
 ROW(p_sendmsg, sendmsg(socket(AF_UNIX, SOCK_DGRAM, 0), (void *)p, 0))
