@@ -4,12 +4,17 @@ Each is run with the option behind its words and one word more, and must print i
 is 1 where one does not.  Only programs that act on nothing here are run: there is no daemon, cluster or account.
 """
 import concurrent.futures
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SAID = re.compile(r"usage|synopsis|Options:|unknown (sub)?command|unexpected argument|[0-9]+\.[0-9]+", re.I)
+
+
+CONFIG = tempfile.mkdtemp(dir=os.getcwd())
 
 
 def commands(path):
@@ -29,7 +34,9 @@ def commands(path):
 
 
 def judge(argv):
-    out = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    # Without settings: gh says nothing else where a file of its own cannot be read.
+    bare = dict(os.environ, XDG_CONFIG_HOME=CONFIG)
+    out = subprocess.run(argv, env=bare, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          errors="replace", timeout=60).stdout
     return None if SAID.search(out) else " ".join(argv) + ": " + out[:100]
 
