@@ -116,6 +116,38 @@ True"'
 
 # --- other hosts ------------------------------------------------------------------------------------------
 
+# A server of the session at each address, by whatever address it is reached; a program outside is not heard there.
+t_bound_to_every_address() {
+	cat >p.py <<-'END'
+		import socket, sys
+		def heard(family, bound, to, back=False):
+		    a, b = (socket.socket(family, socket.SOCK_DGRAM) for _ in range(2))
+		    a.settimeout(5); b.settimeout(5)
+		    a.bind((bound, 0))
+		    to = (to, a.getsockname()[1])
+		    if back: b.connect(to)
+		    b.send(b"q") if back else b.sendto(b"q", to)
+		    data, who = a.recvfrom(9)
+		    a.sendto(data + b"a", who)
+		    return b.recv(9) == b"qa"
+		print(heard(socket.AF_INET, "", "127.0.0.1"), heard(socket.AF_INET, "", "127.0.0.1", True),
+		      heard(socket.AF_INET, "127.0.0.1", "127.0.0.1"), heard(socket.AF_INET6, "::", "::1"),
+		      heard(socket.AF_INET6, "::1", "::1", True))
+	END
+	fence python3 p.py
+	out_is "True True True True True"
+	bg server python3 -c 'import socket, time
+s = socket.socket(2, 2); s.bind(("", 0)); s.settimeout(3)
+open("port.new", "w").write(str(s.getsockname()[1]))
+import os; os.rename("port.new", "port")
+try: print("heard", s.recv(9))
+except TimeoutError: print("nothing")'
+	until_true 20 test -e port || fail "the server does not start"
+	python3 -c 'import socket, sys; socket.socket(2, 2).sendto(b"x", ("127.0.0.1", int(sys.argv[1])))' "$(cat port)"
+	bg_wait server
+	out_is nothing
+}
+
 t_denied() {
 	inside '
 		unset PALE_PROMPT

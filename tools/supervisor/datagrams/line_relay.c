@@ -39,21 +39,25 @@ static void real_update(struct line *l)
 	}
 }
 
-/* Nobody is handed what comes from whom nobody sent to, unless a rule opened the port. */
+/* What comes is handed on if the line has sent to its source, if a rule opened the port, or if a socket of the
+ * session itself sent it. */
 static bool is_welcome(struct line *l, const struct line_addr *from)
 {
+	uint64_t cookie = 0;
 	bool ok, known;
 
 	if (l->domain == AF_UNIX)
 		return true;
 	pthread_mutex_lock(&l->all->lock);
 	known = line_knows(l, from);
-	ok = l->is_open || known;
+	if (!known)
+		cookie = line_own_cookie(l, from);
+	ok = l->is_open || known || cookie;
 	/* Whom it is connected to it hears alone, and him too only where he was let speak. */
 	if (l->peer.len > 0)
 		ok = ok && line_same_addr(&l->peer, from);
 	if (ok && !known)
-		line_learn(l, from, line_own_cookie(l, from));
+		line_learn(l, from, cookie);
 	pthread_mutex_unlock(&l->all->lock);
 	return ok;
 }
