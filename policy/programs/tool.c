@@ -4,7 +4,10 @@
  */
 #include "tool.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "policy/base/path.h"
 #include "policy/command/cmd.h"
@@ -162,6 +165,30 @@ static const char *script_of(const struct interpreter *r, const struct command *
 	return NULL;
 }
 
+/* node takes a URL for a script, too: `file:///a%20b.js?x`.  The path of it, or -1 where it is too long. */
+static int path_of_url(const char *url, char *path, size_t size)
+{
+	const char *p = url + strlen("file:");
+	size_t len = 0;
+	unsigned byte;
+
+	if (strncmp(p, "//", 2) == 0)
+		p += 2 + strcspn(p + 2, "/");
+	for (; *p && !strchr("?#", *p); p++) {
+		if (len + 1 >= size)
+			return -1;
+		if (*p == '%' && isxdigit((unsigned char)p[1]) && isxdigit((unsigned char)p[2])) {
+			(void)sscanf(p + 1, "%2x", &byte);
+			path[len++] = (char)byte;
+			p += 2;
+		} else {
+			path[len++] = *p;
+		}
+	}
+	path[len] = '\0';
+	return (int)len;
+}
+
 /* The file of the script that word names, with what node or python adds to a name. */
 static const char *find_script(const struct interpreter *r, const char *word, loads_find_fn *find, void *ctx)
 {
@@ -169,10 +196,16 @@ static const char *find_script(const struct interpreter *r, const char *word, lo
 		"", "/__main__.py"
 	};
 	const char *const *list = r->flags & SEARCHES_MAIN ? mains : ends;
-	size_t len = strlen(word), n = r->flags & SEARCHES_MAIN ? 2 : r->flags & SEARCHES_JS ? 4 : 1;
+	size_t len, n = r->flags & SEARCHES_MAIN ? 2 : r->flags & SEARCHES_JS ? 4 : 1;
 	const char *real = NULL;
-	char name[LIMIT_PATH];
+	char name[LIMIT_PATH], path[LIMIT_PATH];
 
+	if (r->flags & SEARCHES_JS && strncasecmp(word, "file:", 5) == 0) {
+		if (path_of_url(word, path, sizeof(path)) < 0)
+			return NULL;
+		word = path;
+	}
+	len = strlen(word);
 	for (size_t i = 0; !real && i < n && len + strlen(list[i]) < sizeof(name); i++) {
 		memcpy(name, word, len);
 		strcpy(name + len, list[i]);

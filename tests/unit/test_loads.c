@@ -303,6 +303,42 @@ START_TEST(the_script_of_an_interpreter)
 }
 END_TEST
 
+static const char *find_npm(void *ctx, const char *word, struct elf_info *ret)
+{
+	(void)ctx;
+	(void)ret;
+	return strcmp(word, "/lib/npm-cli.js") == 0 ? "/lib/npm-cli.js" : NULL;
+}
+
+static const struct {
+	const char *word;
+	bool is_npm;
+} urls[] = {
+	{ "file:///lib/npm-cli.js", true },
+	{ "FILE:/lib/npm-cli.js", true },
+	{ "file://localhost/lib/npm-cli.js", true },
+	{ "file:///lib/npm%2Dcli.js?x#y", true },
+	{ "file:///lib/npm%2", false },
+	{ "file:///lib/other.js", false },
+	{ "files:///lib/npm-cli.js", false },
+};
+
+START_TEST(node_takes_a_url)
+{
+	const char *room[16];
+	char line[256];
+	struct tool_script t = { .words = room };
+	struct line l;
+	struct request req;
+
+	(void)snprintf(line, sizeof(line), "node --import %s /dev/null publish", urls[_i].word);
+	req = request_of(&l, line);
+	ck_assert(tool_find(&req, find_npm, NULL, &t));
+	argv_join(t.req.argv, t.req.argc, line, sizeof(line));
+	ck_assert_str_eq(line, urls[_i].is_npm ? "/lib/npm-cli.js publish" : "/dev/null publish");
+}
+END_TEST
+
 START_TEST(a_tool_is_known_by_its_script)
 {
 	static const char *const tools[][2] = {
@@ -359,6 +395,7 @@ Suite *suite_loads(void)
 	tcase_add_test(t, a_loader_by_any_name);
 	tcase_add_loop_test(t, what_valgrind_finds, 0, LEN(searched));
 	tcase_add_loop_test(t, what_is_loaded_is_judged, 0, LEN(resolved));
+	tcase_add_loop_test(t, node_takes_a_url, 0, sizeof(urls) / sizeof(urls[0]));
 	tcase_add_loop_test(t, the_script_of_an_interpreter, 0, LEN(scripts));
 	tcase_add_test(t, a_tool_is_known_by_its_script);
 	tcase_add_test(t, a_script_counts_where_a_rule_names_it);
