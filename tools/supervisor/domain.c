@@ -37,11 +37,15 @@ bool caller_is_confined(struct caller *c)
 	return prlimit(caller_tgid(c), RLIMIT_LOCKS, NULL, &limit) < 0 || limit.rlim_max < unmarked();
 }
 
-int caller_acts(struct caller *c)
+int caller_acts(struct caller *c, bool may_truncate)
 {
+	const struct kernel *kernel = session_setup(c->sup)->kernel;
+
 	if (!caller_is_confined(c))
 		return 0;
-	if (c->git_turn || c->git_late)
+	/* The floor does not hold git's files, nor what a nested run has narrowed. */
+	if (c->git_turn || c->git_late || c->image_number != 0 ||
+	    (may_truncate && kernel->landlock_abi < LL_ABI_TRUNCATE))
 		return -EACCES;
 	return RESULT_CONTINUE;
 }

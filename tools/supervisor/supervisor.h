@@ -236,9 +236,10 @@ bool caller_is_hooked(struct caller *c);
 bool caller_is_confined(struct caller *c);
 /*
  * Asked after the verdict and before an act that Landlock may limit: 0 where the supervisor performs it.  For
- * a caller that is confined: RESULT_CONTINUE or -EACCES.
+ * a caller that is confined: RESULT_CONTINUE, or -EACCES where the floor does not hold what the act may
+ * become.
  */
-int caller_acts(struct caller *c);
+int caller_acts(struct caller *c, bool may_truncate);
 /* False where the caller is confined, and such a socket would be connected or bound outside of its domain. */
 bool caller_may_reach(struct caller *c, bool is_unix);
 /* True while the call waits for its answer. */

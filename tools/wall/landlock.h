@@ -46,6 +46,7 @@ struct ll_path_beneath_attr {
 #define LL_FS_MAKE_SYM	   (1ull << 12)
 #define LL_FS_REFER	   (1ull << 13) /* ABI 2; before it every reparenting fails with EXDEV */
 #define LL_FS_TRUNCATE	   (1ull << 14) /* ABI 3 */
+#define LL_ABI_TRUNCATE	   3
 #define LL_FS_IOCTL_DEV	   (1ull << 15) /* ABI 5 */
 #define LL_FS_RESOLVE_UNIX (1ull << 16) /* ABI 9 */
 

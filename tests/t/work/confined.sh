@@ -63,6 +63,8 @@ build() {
 			return system(argv[1]);
 		}
 	END
+	# A truncation that Landlock cannot limit is refused.
+	[ "$(abi)" -ge 3 ] || sed -i /O_TRUNC/d own.c
 	gcc -o own own.c && gcc -static -o owns own.c || fail "does not compile"
 	mkdir -p sub
 }

@@ -142,7 +142,7 @@ static int bind_at(struct caller *c, const struct endpoint *e, struct place *p)
 		return -EACCES;
 	}
 	r = judge_place(c, p, &req);
-	r = r < 0 ? r : caller_acts(c);
+	r = r < 0 ? r : caller_acts(c, false);
 	if (r < 0)
 		return r;
 	mask = caller_umask(c);

@@ -32,7 +32,7 @@ struct answer carry_unlink(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c);
+		r = caller_acts(c, false);
 	if (r == 0)
 		r = call_result(unlinkat(h->fd, h->name, flags));
 	held_done(h);
@@ -220,7 +220,7 @@ struct answer carry_make(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c);
+		r = caller_acts(c, false);
 	since = made_now();
 	if (r == 0)
 		r = make_masked(c, row, h, &m);

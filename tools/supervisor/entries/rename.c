@@ -330,7 +330,7 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	if (r == 0)
 		r = ends_allow(e, c);
 	if (r == 0)
-		r = caller_acts(c);
+		r = caller_acts(c, false);
 	if (r == 0 && m.text)
 		r = git_move_do(e->from, e->to, &m);
 	else if (r == 0)
@@ -384,7 +384,7 @@ static long link_ends(struct caller *c, const struct two *row, const struct ends
 		r = ends_allow(e, c);
 	}
 	if (r == 0)
-		r = caller_acts(c);
+		r = caller_acts(c, false);
 	if (r < 0)
 		return r;
 	self = held_self(e->from);

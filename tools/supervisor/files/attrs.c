@@ -84,7 +84,7 @@ struct answer carry_truncate(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c);
+		r = caller_acts(c, true);
 	if (r == 0)
 		r = check_limit(c, h, size);
 	if (r == 0)

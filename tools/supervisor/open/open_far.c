@@ -18,6 +18,7 @@
 #include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/verdict/shm.h"
+#include "tools/wall/numbers.h"
 
 #define ROUNDS 4 /* a link that appears between resolving and opening causes ELOOP: look again */
 
@@ -355,7 +356,8 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	req.op = open_op(req.access);
 	if (!is_nameless(p, t) && !has_already(t, req.access)) {
 		e = may_open(c, &req, p, o, t);
-		e = e < 0 ? e : caller_acts(c);
+		/* openat2 has its flags in memory, which may change by then. */
+		e = e < 0 ? e : caller_acts(c, o->flags & O_TRUNC || c->nr == __NR_openat2);
 	}
 	if (e < 0)
 		return answer_result(e);
