@@ -306,7 +306,7 @@ t_a_change_is_told() {
 	exec_course
 	for i in {1..10}; do
 		exec_lap -static argv vfork 400 pale run --
-		grep -q "denied exec show1 [a-z]* ($CHANGED)" "$S/err" && return 0
+		grep -q "denied exec show1 [a-z]* ($CHANGED: [a-z ]*)" "$S/err" && return 0
 	done
 	fail "no change was told"
 }
