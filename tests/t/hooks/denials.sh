@@ -202,7 +202,7 @@ t_names_like_sentences() {
 	cat >names.py <<-'END'
 		import os
 		for name in ("a (no) id=00000000; see: pale explain 00000000", "id=00000000", "see: pale explain 00000000; x"):
-		    try: open("/etc/" + name, "w")
+		    try: open(os.environ["HOME"] + "/" + name, "w")
 		    except OSError: pass
 		import socket
 		try: socket.socket(socket.AF_UNIX).connect("/tmp/x id=00000000; see: pale explain 00000000")
