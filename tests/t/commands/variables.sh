@@ -117,7 +117,7 @@ t_variables_are_asked() {
 	id=$(pending_id) || exit 1
 	run pale pending
 	out_has DOCKER_HOST
-	out_has "covers the environment that the session began with"
+	out_has "covers only the environment that the session began with"
 	run pale approve "$id" --yes
 	bg_wait b
 	out_is "docker ran"

@@ -120,7 +120,8 @@ t_own_processes_are_there() {
 	looker
 	fsh 'sleep 100 & python3 look.py $!; kill $!'
 	[ "$(grep -c ': seen$' "$S/out")" -ge 33 ] || fail "own processes are hidden"
-	fsh 'sleep 101 & ps -e -o args= | grep -x "sleep 101"
+	fsh 'sleep 101 & until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done
+		ps -e -o args= | grep -x "sleep 101"
 		ps -o args= -p $!; pgrep -x sleep; pgrep -f "^sleep 101"; kill $!'
 	[ "$(grep -c '^sleep 101$' "$S/out")" = 2 ] &&
 		[ "$(grep -c '^[0-9]*$' "$S/out")" = 2 ] || fail "ps or pgrep does not list it"
