@@ -24,7 +24,7 @@ t_a_trusted_launch_is_asked_nothing() {
 	run pale run -q -- ./asked made
 	rc_is 0
 	exists made
-	recorded exec allow "./asked made" "command the operator started"
+	recorded exec allow "./asked made" "command that the operator started"
 	run pale run -q -- ./banned made2
 	rc_is 126
 	missing made2
@@ -45,7 +45,7 @@ t_a_judged_launch_that_is_allowed_runs() {
 	rc_is 0
 	exists made
 	recorded exec allow "touch made"
-	not_recorded exec allow "touch made" "command the operator started"
+	not_recorded exec allow "touch made" "command that the operator started"
 }
 
 t_a_judged_launch_follows_the_default() {
@@ -79,7 +79,7 @@ t_the_flag_judges_too() {
 	run pale run -q -n --judge -- ./asked made
 	rc_is 126
 	missing made
-	denied exec "./asked made" "approvals = never"
+	denied exec "./asked made" "this session never asks"
 }
 
 t_with_n_what_would_be_asked_is_refused_at_once() {

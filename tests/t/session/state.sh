@@ -361,7 +361,7 @@ t_what_stands_in_the_way() {
 			eval "$with $what"
 			run timeout 20 pale run -q -- touch ran
 			rc_is 125 "$with $what"
-			err_has "$W/$what is no directory of yours"
+			err_has "$W/$what is not a directory that you alone own"
 			err_has "remove it, or use --keep-home"
 			missing ran
 			[ -z "$(ls -A "$HOME/target")" ] || fail "something went through the link"

@@ -459,14 +459,15 @@ t_sv0-decision-survives-the-worker() {
 if os.fork() == 0: run("touch", "made"); os._exit(0)
 os.wait()'
 	id=$(pending_id) || exit 1
-	# Whoever asks is stopped, so that the answer reaches the ledger and never the worker.
+	# The supervisor is stopped, so that the answer reaches the ledger and never the worker.
 	records approval/request '[a-z]*' | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' >"$S/worker"
-	kill -STOP "$(cat "$S/worker")"
+	kill -STOP "$BG"
 	run pale approve "$id"
 	rc_is 0
 	recorded approval/decision '[a-z]*' "touch made"
 	kill -9 "$(cat "$S/worker")"
 	kill -9 "$(pgrep -P "$(pgrep -P $BG -x python3)")" 2>/dev/null
+	kill -CONT "$BG"
 	wait "$BG"
 	recorded approval/decision '[a-z]*' "touch made"
 	missing made
