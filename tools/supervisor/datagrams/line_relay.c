@@ -39,8 +39,8 @@ static void real_update(struct line *l)
 	}
 }
 
-/* What comes is handed on if the line has sent to its source, if a rule opened the port, or if a socket of the
- * session itself sent it. */
+/* What comes is handed on if the line has sent to its source, if a rule opened the port, or if a socket of
+ * the session itself sent it. */
 static bool is_welcome(struct line *l, const struct line_addr *from)
 {
 	uint64_t cookie = 0;
