@@ -277,7 +277,7 @@ t_inner_question() {
 		allow = touch
 	EOF2
 	fsh 'pale run -q -p ask.ini -- bash -c "touch a"'
-	denied exec "touch a" "approvals"
+	denied exec "touch a" "this session never asks"
 	missing a
 }
 

@@ -27,10 +27,13 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 {
 	struct finder *f = ctx;
 	char *real = caller_scratch(f->c, LIMIT_PATH), link[PROCFS_LINK_MAX];
+	char *word_kept = caller_scratch(f->c, strlen(word) + 1);
 	_cleanup_close_ int fd = real ? exec_hold(f->x, f->c, word, real) : -1;
 
-	f->word = word;
-	if (!real)
+	if (word_kept)
+		memcpy(word_kept, word, strlen(word) + 1);
+	f->word = word_kept;
+	if (!real || !word_kept)
 		f->x->is_unknown = true;
 	if (fd < 0 || fstat(fd, &f->st) < 0 || !S_ISREG(f->st.st_mode) || f->st.st_nlink == 0) {
 		/* A loader that searches may find a file there although this call did not. */
