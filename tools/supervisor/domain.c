@@ -45,7 +45,7 @@ int caller_acts(struct caller *c, bool may_truncate)
 		return 0;
 	/* The floor does not hold git's files, nor what a nested run has narrowed. */
 	if (c->git_turn || c->git_late || c->image_number != 0 ||
-	    (may_truncate && kernel->landlock_abi < LL_ABI_TRUNCATE))
+	    (may_truncate && kernel->landlock_abi < LANDLOCK_TRUNCATE))
 		return -EACCES;
 	return RESULT_CONTINUE;
 }

@@ -47,9 +47,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low() and high() are 
 
 #define X32_BIT 0x40000000u
 
-#define LANDLOCK_TRUNCATE 3 /* the ABI that limits truncation (Linux 6.2) */
-#define LANDLOCK_SCOPES	  6 /* the ABI that limits signals (Linux 6.12) */
-#define ALWAYS		  (ABI_MAX + 1)
+#define ALWAYS (ABI_MAX + 1)
 
 #define CLONE_NEW_ANY                                                                                        \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \

@@ -14,6 +14,9 @@
 #define NR_LANDLOCK_RESTRICT_SELF  446
 
 #define LL_CREATE_RULESET_VERSION 1u
+#define LANDLOCK_TRUNCATE	  3 /* the ABI that limits truncation (Linux 6.2) */
+#define LANDLOCK_SCOPES		  6 /* the ABI that limits signals (Linux 6.12) */
+
 /* One more argument of landlock_create_ruleset and of landlock_restrict_self, which the kernel does not look
  * at: this layer is pale's own. */
 #define LL_OWN_LAYER	     0x70616c65u
@@ -46,7 +49,6 @@ struct ll_path_beneath_attr {
 #define LL_FS_MAKE_SYM	   (1ull << 12)
 #define LL_FS_REFER	   (1ull << 13) /* ABI 2; before it every reparenting fails with EXDEV */
 #define LL_FS_TRUNCATE	   (1ull << 14) /* ABI 3 */
-#define LL_ABI_TRUNCATE	   3
 #define LL_FS_IOCTL_DEV	   (1ull << 15) /* ABI 5 */
 #define LL_FS_RESOLVE_UNIX (1ull << 16) /* ABI 9 */
 
