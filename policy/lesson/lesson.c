@@ -72,11 +72,9 @@ static bool is_same(const struct lesson_event *e, const struct record *r)
 /* There are few names of operations, accesses and verdicts, so static strings outlive the record. */
 static const char *access_text(const char *text)
 {
-	static const char *const all[] = { "", "r", "w", "rw", "d", "rd", "wd", "rwd" };
-
-	for (size_t i = 0; i < NELEM(all); i++)
-		if (strcmp(all[i], text) == 0)
-			return all[i];
+	for (unsigned access = 0; access <= ACCESS_ALL; access++)
+		if (strcmp(access_name(access), text) == 0)
+			return access_name(access);
 	return "";
 }
 
