@@ -326,6 +326,9 @@ void verdict_granted(struct caller *c, const struct request *req, const char *ta
 void verdict_narrowed(struct caller *c, const struct request *req, const char *target, struct decision d);
 /* Denies for a reason that is not a rule; recorded and printed. */
 void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why);
+/* The same; detail adds to the reason's text. */
+void verdict_refuse_with(struct caller *c, const struct request *req, const char *target, enum reason why,
+			 const char *detail);
 /* The same for acts that libraries try by themselves and can do without: recorded once per process, never
  * printed. */
 void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why);

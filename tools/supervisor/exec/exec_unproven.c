@@ -277,7 +277,6 @@ static const char *difference(struct unproven *u, pid_t tgid, const struct exec_
 /* The message names the program that runs; the one that was judged has its record already. */
 static void kill_changed(struct caller *c, pid_t tgid, const char *how)
 {
-	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_CHANGED, .rule = RULE_NONE };
 	const char *words[SHOWN_WORDS + 1] = { "" };
 	char *text = caller_scratch(c, SHOWN_BYTES), *target = caller_scratch(c, SHOWN_BYTES);
 	char exe[LIMIT_PATH], link[48];
@@ -295,7 +294,7 @@ static void kill_changed(struct caller *c, pid_t tgid, const char *how)
 	}
 	if (target)
 		argv_join(words, req.argc, target, SHOWN_BYTES);
-	record_denied(c, &req, target && *target ? target : exe, &d, "", how);
+	verdict_refuse_with(c, &req, target && *target ? target : exe, REASON_CHANGED, how);
 	/* Its note stays until the process is gone, and goes to the lost ones then: its children are
 	 * compared. */
 	(void)kill(tgid, SIGKILL);

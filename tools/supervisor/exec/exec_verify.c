@@ -93,29 +93,35 @@ static void bury(pid_t pid)
 
 static void kill_changed(struct caller *c, struct watch *w, pid_t pid, const char *how)
 {
-	const struct decision d = { .verdict = VERDICT_DENY, .reason = REASON_CHANGED, .rule = RULE_NONE };
-
 	w->killed = true;
-	record_denied(c, &w->x->req, w->target, &d, "", how);
+	verdict_refuse_with(c, &w->x->req, w->target, REASON_CHANGED, how);
 	(void)kill(pid, SIGKILL);
+}
+
+/* What of the new program is not as it was judged; "" where all is. */
+static const char *difference(struct caller *c, const struct watch *w, pid_t pid)
+{
+	struct exec_digest ran;
+	const char *how;
+
+	if (!exec_running(pid, EXEC_THERE, &ran))
+		return "it cannot be read";
+	how = exec_digest_differs(&ran, &w->meant);
+	return *how || exec_aim_stands(w->x, c, pid) ? how : "another aim";
 }
 
 /* True where the watch is over. */
 static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_t *si)
 {
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
-	struct exec_digest ran;
 	const char *how;
 
 	/* SIGKILL is sent but not delivered yet: this is the stop of before. */
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {
-		how = !exec_running(pid, EXEC_THERE, &ran) ? "it cannot be read"
-		      : !exec_digest_is(&ran, &w->meant)   ? exec_digest_differs(&ran, &w->meant)
-		      : !exec_aim_stands(w->x, c, pid)	   ? "another aim"
-							   : NULL;
-		if (how) {
+		how = difference(c, w, pid);
+		if (*how) {
 			kill_changed(c, w, pid, how);
 			return false;
 		}
@@ -198,12 +204,11 @@ int exec_watch(struct caller *c, const struct exec *x, const char *target, struc
 
 struct answer exec_verify(struct caller *c, const struct exec *x, const char *target)
 {
-	const struct decision traced = { .reason = REASON_UNPROVEN, .rule = RULE_NONE };
 	struct answer a;
 	int e = exec_watch(c, x, target, &a);
 
 	if (e == -EPERM) {
-		record_denied(c, &x->req, target, &traced, "", "another process traces it");
+		verdict_refuse_with(c, &x->req, target, REASON_UNPROVEN, "another process traces it");
 		e = -EACCES;
 	}
 	return e < 0 ? answer_result(e) : a;

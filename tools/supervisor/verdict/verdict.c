@@ -136,11 +136,17 @@ void verdict_narrowed(struct caller *c, const struct request *req, const char *t
 	tell_narrowed(c, req, target);
 }
 
-void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why)
+void verdict_refuse_with(struct caller *c, const struct request *req, const char *target, enum reason why,
+			 const char *detail)
 {
 	const struct decision d = { .verdict = VERDICT_DENY, .reason = why, .rule = RULE_NONE };
 
-	record_denied(c, req, target, &d, "", "");
+	record_denied(c, req, target, &d, "", detail);
+}
+
+void verdict_refuse(struct caller *c, const struct request *req, const char *target, enum reason why)
+{
+	verdict_refuse_with(c, req, target, why, "");
 }
 
 void verdict_refuse_once(struct caller *c, const struct request *req, const char *target, enum reason why)
