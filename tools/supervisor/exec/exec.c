@@ -12,13 +12,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "policy/base/path.h"
 #include "policy/command/argv.h"
 #include "policy/command/git.h"
 #include "policy/command/script.h"
@@ -31,20 +29,10 @@
 #ifndef AT_EXECVE_CHECK
 #define AT_EXECVE_CHECK 0x10000 /* Linux 6.14 */
 #endif
-#ifndef SYS_faccessat2
-#define SYS_faccessat2 439
-#endif
 
 #define FLAGS_KNOWN (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK)
 /* How much of a command line is shown where memory for the whole is lacking. */
 #define SHOWN_BYTES 4096
-
-/* The arguments of execve or execveat. */
-struct exec_call {
-	int dirfd;
-	unsigned flags;
-	uint64_t path, argv, envp;
-};
 
 static struct exec_call call_of(const struct caller *c)
 {
@@ -84,135 +72,7 @@ static struct exec *exec_new(struct caller *c)
 	return x;
 }
 
-/* --- the file ----------------------------------------------------------------------------------------- */
-
-/*
- * The fast way: most paths have no symbolic link, so the path as written is the real path, and openat2(2)
- * confirms it.  A descriptor, or -errno: use hold_far().
- */
-static int hold_near(struct place *p, struct caller *c, char *real)
-{
-	char unmerged[LIMIT_PATH] UNINITIALIZED;
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	size_t len = strlen(p->raw);
-	int n, fd;
-
-	/* Whether the component before a trailing slash is a directory cannot be seen in the text. */
-	if (len == 0 || p->raw[len - 1] == '/')
-		return -ELOOP;
-	n = place_lexical(p, c, real, LIMIT_PATH);
-	if (n < 0)
-		return n;
-	p->r.same = place_unmerged(real, unmerged, sizeof(unmerged)) == real;
-	if (!p->r.same) {
-		strcpy(p->r.given, real);
-		strcpy(real, unmerged);
-	}
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof(how));
-	if (fd < 0)
-		return -errno;
-	if (procfs_holds(fd) || !place_stands(p, c, real)) {
-		(void)close(fd);
-		return -ELOOP;
-	}
-	return fd;
-}
-
-static int hold_far(struct place *p, struct caller *c, enum resolve_follow follow, char *real)
-{
-	int e = place_resolve(p, c, follow), fd;
-
-	if (e < 0)
-		return e;
-	if (place_is_foreign(p, c))
-		return -EACCES;
-	if (p->r.magic && p->r.magic_fd >= 0)
-		fd = caller_fd(c, p->r.magic_fd);
-	else
-		fd = openat(p->r.parent, p->r.name, O_PATH | O_CLOEXEC | (p->r.magic ? 0 : O_NOFOLLOW));
-	if (fd < 0)
-		return p->r.magic_fd >= 0 ? fd : -errno;
-	if (p->r.magic)
-		e = procfs_fd_path(fd, real, LIMIT_PATH);
-	else
-		strcpy(real, p->r.path);
-	if (e < 0) {
-		(void)close(fd);
-		return e;
-	}
-	return fd;
-}
-
-/* Opens the program: x->real is its real path, x->req has the path as the caller wrote it, too. */
-static int hold(struct exec *x, struct caller *c, const struct exec_call *call)
-{
-	enum resolve_follow follow =
-		call->flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW_LAST : RESOLVE_FOLLOW_LAST;
-	int e = place_read(&x->place, c, call->dirfd, call->path), fd;
-
-	if (e < 0)
-		return e;
-	x->req.path = x->real;
-	if (!x->place.raw[0] && call->flags & AT_EMPTY_PATH) {
-		fd = call->dirfd == AT_FDCWD ? caller_dir(c, AT_FDCWD) : caller_fd(c, call->dirfd);
-		e = fd < 0 ? fd : procfs_fd_path(fd, x->real, sizeof(x->real));
-		if (e < 0 && fd >= 0)
-			(void)close(fd);
-		return e < 0 ? e : fd;
-	}
-	x->req.raw = x->place.raw;
-	fd = hold_near(&x->place, c, x->real);
-	if (fd < 0 && fd != -EMFILE && fd != -ENFILE)
-		fd = hold_far(&x->place, c, follow, x->real);
-	if (fd >= 0 && !x->place.r.same && strcmp(x->place.r.given, x->real) != 0)
-		x->req.given = x->place.r.given;
-	return fd;
-}
-
-/* 0, or the error with which execve(2) refuses the file before it reads its content. */
-static int usable(int fd, unsigned flags, struct stat *ret)
-{
-	if (fstat(fd, ret) < 0)
-		return -errno;
-	if (S_ISLNK(ret->st_mode) && flags & AT_SYMLINK_NOFOLLOW)
-		return -ELOOP;
-	if (!S_ISREG(ret->st_mode))
-		return -EACCES;
-	return syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 ? -errno : 0;
-}
-
-static void inspect(struct exec *x, int held, struct elf_info *ret)
-{
-	char link[PROCFS_LINK_MAX];
-
-	procfs_own_link(held, link);
-	if (!exec_inspect(link, ret))
-		x->closed = true;
-}
-
-static void note_file(struct exec *x, struct caller *c, const struct stat *st, const char *real)
-{
-	const struct floor *f = session_setup(c->sup)->floor;
-
-	x->file = *st;
-	/* A file without a path (memfd, deleted) came to the caller as a descriptor: the floor has no rule
-	 * for it. */
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hold() has filled real */
-	if (f && real[0] == '/' && st->st_nlink > 0 && !(floor_grants(f, real) & FLOOR_READ))
-		x->readable = false;
-}
-
-int exec_hold(struct exec *x, struct caller *c, const char *path, char *real)
-{
-	int fd;
-
-	place_done(&x->interp);
-	fd = place_from(&x->interp, AT_FDCWD, path);
-	if (fd < 0)
-		return fd;
-	fd = hold_near(&x->interp, c, real);
-	return fd < 0 ? hold_far(&x->interp, c, RESOLVE_FOLLOW_LAST, real) : fd;
-}
+/* --- the interpreters --------------------------------------------------------------------------------- */
 
 /* One interpreter of the chain.  Its path is relative to the caller's working directory. */
 static int follow_interp(struct exec *x, struct caller *c, const struct elf_info *script,
@@ -225,11 +85,11 @@ static int follow_interp(struct exec *x, struct caller *c, const struct elf_info
 
 	if (fd < 0)
 		return fd;
-	e = usable(fd, 0, &st);
+	e = exec_usable(fd, 0, &st);
 	if (e < 0)
 		return e;
-	note_file(x, c, &st, real);
-	inspect(x, fd, ret);
+	exec_note_file(x, c, &st, real);
+	exec_look(x, fd, ret);
 	return script_judge(x, c, script, ret, real);
 }
 
@@ -366,7 +226,6 @@ static int note_environment(struct exec *x, struct caller *c)
 /* Applies the verdict on the program, or that on an interpreter where it is stricter.  True: allowed. */
 static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
-	const struct decision unproven = { .reason = REASON_UNPROVEN, .rule = RULE_NONE };
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
 	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
@@ -374,7 +233,7 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	int e = asks ? note_environment(x, c) : 0;
 
 	if (led) {
-		record_denied(c, &x->req, target, &unproven, "", led);
+		verdict_refuse_with(c, &x->req, target, REASON_UNPROVEN, led);
 		return false;
 	}
 	if (e < 0) {
@@ -386,40 +245,8 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 	return verdict_judge(c, held, target_of(held, c));
 }
 
-static bool is_file(int fd, const struct stat *was)
-{
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == was->st_dev && st.st_ino == was->st_ino;
-}
-
-/* The words still name the files that were asked about, and the directory has its path.  A directory, a link
- * or a script may have been exchanged while the question waited. */
-static bool names_stand(struct exec *x, struct caller *c, const struct exec_call *call)
-{
-	_cleanup_close_ int dir = caller_dir(c, AT_FDCWD);
-	struct exec *again = exec_new(c);
-	char path[LIMIT_PATH];
-	struct stat st;
-	bool stand;
-
-	if (!again || fstat(x->held, &st) < 0)
-		return false;
-	again->held = hold(again, c, call);
-	stand = is_file(again->held, &st);
-	exec_done(again);
-	if (stand && x->tool) {
-		_cleanup_close_ int tool = exec_hold(x, c, x->tool, path);
-
-		stand = is_file(tool, &x->tool_file);
-	}
-	return stand && dir >= 0 && x->req.cwd && procfs_fd_path(dir, path, sizeof(path)) >= 0 &&
-	       strcmp(path, x->cwd) == 0;
-}
-
 static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call *call, const char *target)
 {
-	const struct decision moved = { .reason = REASON_CHANGED, .rule = RULE_NONE };
 	char now[EXEC_STAMP];
 
 	if (is_operators(c))
@@ -434,11 +261,12 @@ static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call 
 		return false;
 	if (x->req.env)
 		exec_stamp_whole(x, c, now);
-	if ((x->req.env && (strcmp(now, x->stamp) != 0 || !names_stand(x, c, call))) ||
+	if ((x->req.env && (strcmp(now, x->stamp) != 0 || !exec_names_stand(x, c, call))) ||
 	    !exec_aim_stands(x, c, c->tid)) {
-		record_denied(c, &x->req, target, &moved, "",
-			      "the destination or the program changed while the question waited; try again, "
-			      "and what it is now is asked");
+		verdict_refuse_with(
+			c, &x->req, target, REASON_CHANGED,
+			"the destination or the program changed while the question waited; try again, "
+			"and what it is now is asked");
 		return false;
 	}
 	if (!x->readable)
@@ -504,12 +332,12 @@ struct answer carry_exec(struct caller *c)
 		return answer_result(-EINVAL);
 	if (!x)
 		return answer_result(-ENOMEM);
-	x->held = hold(x, c, &call);
-	e = x->held < 0 ? x->held : usable(x->held, call.flags, &st);
+	x->held = exec_hold_program(x, c, &call);
+	e = x->held < 0 ? x->held : exec_usable(x->held, call.flags, &st);
 	if (e == 0) {
-		note_file(x, c, &st, x->real);
+		exec_note_file(x, c, &st, x->real);
 		exec_stamp(x, &st, NULL);
-		inspect(x, x->held, &x->elf);
+		exec_look(x, x->held, &x->elf);
 		a = judge(x, c, &call);
 	} else {
 		if (x->place.foreign)

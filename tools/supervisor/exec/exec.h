@@ -14,6 +14,13 @@
 /* Length of the chain of interpreters that the kernel follows (its recursion limit in exec). */
 #define CHAIN_MAX 5
 
+/* The arguments of execve or execveat. */
+struct exec_call {
+	int dirfd;
+	unsigned flags;
+	uint64_t path, argv, envp;
+};
+
 /* A BLAKE2b hash. */
 struct exec_sum {
 	uint8_t bytes[32];
@@ -122,8 +129,26 @@ void script_begin(struct exec *x);
 int script_judge(struct exec *x, struct caller *c, const struct elf_info *script,
 		 const struct elf_info *interpreter, const char *real);
 
-/* Holds the file at path as the caller would open it: O_PATH; real has LIMIT_PATH bytes.  -errno. */
+/* --- exec_file.c: the file of the program, and of an interpreter --- */
+
+/*
+ * Holds the program of the call as the kernel would open it: O_PATH.  x->real is its real path, and x->req
+ * has the path as the caller wrote it, too.  A descriptor that the caller must close, or -errno.
+ */
+int exec_hold_program(struct exec *x, struct caller *c, const struct exec_call *call);
+/* The same for the file at path; real has LIMIT_PATH bytes. */
 int exec_hold(struct exec *x, struct caller *c, const char *path, char *real);
+/*
+ * True where the words still name the files that were asked about, and the directory still has its path.  A
+ * directory, a link or a script may have been exchanged while the question waited.
+ */
+bool exec_names_stand(struct exec *x, struct caller *c, const struct exec_call *call);
+/* 0, or the error with which execve(2) refuses the held file before it reads its content. */
+int exec_usable(int fd, unsigned flags, struct stat *ret);
+/* What kind of file is held.  x->closed: it cannot be opened for reading. */
+void exec_look(struct exec *x, int held, struct elf_info *ret);
+/* Notes the file that the kernel loads, so far.  x->readable: the floor lets the session read it. */
+void exec_note_file(struct exec *x, struct caller *c, const struct stat *st, const char *real);
 
 /* --- exec_stamp.c: which file it is, and what it holds --- */
 
