@@ -53,7 +53,8 @@ struct helper {
 	pid_t launcher_pid;    /* as the kernel names it */
 	struct taint baseline; /* the launcher's marks */
 
-	/* Of the start message: start.c sets them, and owns the texts.  Raw where nothing else is said. */
+	/* From the start message: start.c sets them and frees the texts.  A text is raw unless its comment
+	 * says otherwise. */
 	enum level level;
 	uint8_t nonce[WIRE_NONCE];     /* the supervisor's, above level hooks */
 	char *session;		       /* letters, digits, dot, dash and underscore */

@@ -32,7 +32,7 @@ struct conn {
 
 struct helper;
 
-/* A free connection, which takes over fd; NULL where there is none (fd is closed then, too). */
+/* Makes a connection, which owns fd.  NULL if all connections are in use; then fd is closed. */
 struct conn *conn_add(struct helper *h, enum conn_kind kind, int fd, pid_t pid);
 /* Closes it; its slot may be in use again at once. */
 void conn_drop(struct conn *c);

@@ -6,7 +6,7 @@ struct helper;
 
 /*
  * Receives the start message and makes the session.  0, or an exit code after the launcher got the error;
- * then nothing of the session is left on the disk.
+ * then no file of the session is left on the disk.
  */
 int session_start(struct helper *h);
 /* With all that the rooms keep with it; NULL where memory is out. */

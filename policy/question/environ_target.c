@@ -106,7 +106,8 @@ static bool is_target(const struct request *req, const char *name, size_t len)
 	return false;
 }
 
-/* A shell's text has `cd -`, `~-` or the name itself: a `-` that is a word, however it is quoted. */
+/* A shell's text has `cd -`, `~-` or the name itself: a `-` that is a word, however it is quoted.  strchr(3)
+ * finds the NUL of the list, too, so the end of the text counts as the end of a word. */
 static bool goes_back(const char *text)
 {
 	if (strstr(text, "~-") || strstr(text, "OLDPWD"))

@@ -6,7 +6,7 @@
  * finds the real path; that is judged, and opened in the same way.  What has no path (a link of /proc), or
  * changed meanwhile, is opened by its name below the parent that the resolver holds.
  *
- * The program's descriptor is the lowest free one, so nothing of ours may be open below it by then.
+ * The program must get the lowest free descriptor, so the preload's own are closed before, or lie higher.
  */
 #include "preload/process/cancel.h"
 #include "preload/process/gate.h"

@@ -75,7 +75,7 @@ static inline void begin(enum level level)
 	process_init();
 	session.state = STATE_LIVE;
 	faked_reset();
-	/* What is told to the supervisor and to standard error. */
+	/* The reports to the supervisor, and the lines on standard error. */
 	faked_answer(SYS_ioctl, 0x1234, 0);
 	faked_answer(SYS_write, 1, 0);
 }

@@ -131,7 +131,7 @@ START_TEST(what_the_gate_refuses_is_carried)
 }
 END_TEST
 
-/* At level hooks there is nobody to carry it. */
+/* At level hooks there is no supervisor to carry the call. */
 START_TEST(at_hooks_a_refusal_is_final)
 {
 	faked_answer(SYS_openat2, -refusals[_i], 0);
@@ -176,8 +176,7 @@ START_TEST(signals_before_a_plain_call)
 }
 END_TEST
 
-/* What the process knows of its directories by heart changes how an open is judged, never its verdict: with
- * memos, and without a page to keep them in. */
+/* A memo makes a verdict faster and never changes it: with the page that holds memos, and without it. */
 START_TEST(memos_change_no_verdict)
 {
 	for (int round = 0; round < 3; round++) {

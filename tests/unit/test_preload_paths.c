@@ -1,6 +1,6 @@
 /*
- * The path of a directory that the preload knows by heart: it is believed while the session's counts stand
- * and the descriptor is still that directory, and asked of the kernel otherwise.
+ * The cached path of a directory: it is used while the session's counts are unchanged and the descriptor is
+ * still that directory; otherwise the kernel is asked.
  */
 #include "preload_fixture.h"
 
@@ -103,7 +103,7 @@ START_TEST(an_old_answer_does_not_count)
 }
 END_TEST
 
-/* At level hooks nobody counts the changes that hooks do not see. */
+/* At level hooks no supervisor counts the changes that the hooks do not see. */
 START_TEST(at_hooks_it_is_always_asked)
 {
 	for (int i = 0; i < 3; i++)

@@ -108,7 +108,7 @@ static const struct row arguments[] = {
 };
 #undef ROW
 
-/* The call's result and error; a descriptor is told by its number. */
+/* Prints the result and the error of a call.  The result of an open is the descriptor's number. */
 static void print_row(const char *text, const char *with, const struct row *r, char *p)
 {
 	int status;

@@ -68,7 +68,7 @@ struct worker {
 	_Atomic bool opening;	/* until the other end is opened, or a signal comes for the caller */
 	_Atomic bool sent_away; /* the worker must leave its open(2) */
 	_Atomic bool instant;	/* in a call that must not wait: interrupted if it does */
-	_Atomic bool asking;	/* the operator's answer is waited for; nothing of the call is done yet */
+	_Atomic bool asking;	/* until the operator answers: the call has had no effect so far */
 	/* the slot */
 	_Atomic int state; /* enum slot_state */
 	struct caller call;

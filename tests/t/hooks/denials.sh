@@ -42,7 +42,7 @@ told() {
 }
 
 # No process reads the pipe that is its stderr: a program that writes nothing does not end by SIGPIPE.
-t_a_pipe_that_nobody_reads() {
+t_a_pipe_without_a_reader() {
 	cat >p.py <<-'END'
 		import os, signal, subprocess, sys
 		DENIED = "import signal; %s signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n" \

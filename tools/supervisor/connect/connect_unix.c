@@ -189,8 +189,8 @@ static struct answer reach_as_said(struct caller *c, const struct endpoint *e)
 	return e->reach ? answer_result(e->reach(c, e, &e->addr.sa, e->len)) : connect_as_said(c, e);
 }
 
-/* Somebody else may have taken the name since it was looked up: the session's sockets listen by the
- * supervisor. */
+/* Another program may have taken the name since it was looked up.  The peer of a socket of the session is the
+ * supervisor, which performed the listen(2). */
 static int is_own_peer(struct supervisor *s, pid_t tgid, int fd)
 {
 	struct ucred peer = { 0 };

@@ -17,7 +17,7 @@ typedef int (*unix_name_fn)(const char *name, void *arg);
  */
 int unix_names(const struct stat *st, unix_name_fn found, void *arg);
 
-/* The inode of the socket that has this abstract name; 0 where there is none or the kernel does not say. */
+/* The inode of the socket that has this abstract name; 0 if it is not found or the kernel cannot tell it. */
 uint32_t unix_abstract(const struct sockaddr_un *un, socklen_t len);
 
 #endif

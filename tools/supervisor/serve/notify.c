@@ -56,8 +56,8 @@ static void send_fd(struct worker *w, struct answer *a)
 {
 	int r;
 
-	/* While a copy of a FIFO is open here, who opens its other end meets a process that is not there, and
-	 * what is written is lost. */
+	/* While a copy of a FIFO is open here, a process that opens the other end takes this one for its
+	 * peer, and what it writes is lost. */
 	if (a->is_fifo) {
 		r = listener_give_fd(&w->call, a->fd, a->cloexec);
 		close(a->fd);
