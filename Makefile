@@ -78,7 +78,7 @@ comma := ,
 # --- sources --------------------------------------------------------------------------------------
 
 # The files of a folder's rooms (tests/rooms.txt).
-ROOMS := $(shell sed -E '/^\#|^circle /d; s/ *\|.*//' tests/rooms.txt)
+ROOMS := $(shell sed -E '/^\#|^circle |^\t/d; s/ *\|.*//' tests/rooms.txt)
 in_rooms = $(sort $(wildcard $(patsubst %,%/*.c,$(filter $(1) $(1)/%,$(ROOMS)))))
 
 # What the preload links: the evaluator and its kin; nothing here may allocate (tests/symbols.sh).

@@ -12,7 +12,7 @@ complain() {
 
 # tests/rooms.txt says what rooms there are, what each is, and what it may include.
 rooms() {
-	sed -E '/^#|^circle /d; s/ *\| */|/g' tests/rooms.txt
+	sed -E ':next; N; $!b next; s/\n\t/ /g' tests/rooms.txt | sed -E '/^#|^circle /d; s/ *\| */|/g'
 }
 
 # The first sentence of a file's head comment, on one line.
@@ -102,7 +102,7 @@ printers=$(awk '
 # An attack or a case is a readable block.
 while IFS= read -r at; do
 	complain "$at: the line is longer than 120 characters"
-done < <(find tests -name '*.sh' -o -name '*.py' -o -name '*.[ch]' | sort |
+done < <(find tests -name '*.sh' -o -name '*.py' -o -name '*.[ch]' -o -name rooms.txt | sort |
 	LC_ALL=C.UTF-8 xargs grep -nE '^.{121,}' /dev/null | cut -d: -f1,2)
 
 exit $bad

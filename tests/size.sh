@@ -12,7 +12,7 @@ code() {
 }
 
 printf '%-28s %6s %8s\n' room files lines
-sed -E '/^#|^circle /d; s/ *\|.*//' tests/rooms.txt | while read -r room; do
+sed -E '/^#|^circle |^\t/d; s/ *\|.*//' tests/rooms.txt | while read -r room; do
 	mapfile -t files < <(find "$room" -maxdepth 1 -name '*.[ch]' | sort)
 	printf '%-28s %6d %8d\n' "$room" ${#files[@]} "$(code "${files[@]}")"
 done | awk '{ print; files += $2; lines += $3 } END { printf "%-28s %6d %8d\n", "together", files, lines }'
