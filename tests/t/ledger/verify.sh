@@ -363,7 +363,7 @@ t_a_live_session_is_not_too_old() {
 	local live
 	printf '[ledger]\nsize = 1M\n' | policy
 	bg first bash -c 'until [ -e end ]; do sleep 0.1; done'
-	until_true 30 ls "$STATE"/sessions/*/ledger.jsonl
+	until_true 30 bash -c 'ls "$0"/sessions/*/ledger.jsonl' "$STATE" || fail "it does not run"
 	live=$(echo "$STATE"/sessions/*)
 	head -c 3M /dev/urandom >"$live/ledger.7.jsonl"
 	touch -d '30 days ago' "$live/ledger.7.jsonl"
