@@ -1,4 +1,6 @@
 /*
+ * connect(2), bind(2) and listen(2) performed for the caller.
+ *
  * connect(2): judged by the destination, performed on a duplicate of the caller's socket with our own
  * copy of the address, so that neither can be exchanged in between.
  *

@@ -1,8 +1,6 @@
 /*
- * connect(2), bind(2) and listen(2) performed for the caller, and the wait for what takes its time.
- *
- * A call that waits without a thread of its own.  Private to patience.c, which begins it, and waiting.c and
- * workers.c, which end it.
+ * Calls that wait without a thread of their own.  Private to patience.c, which begins one, and waiting.c, which
+ * ends it.
  *
  * A connect(2) is tried again and answered by the one thread that waits for all.  A call that waits for data
  * is served anew by a worker once there is some, since that writes into the caller's memory.
