@@ -14,6 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/wire/ring.h"
+
+#include "tools/supervisor/serve/notify.h"
+#include "tools/supervisor/supervisor.h"
+
 #define WAIT_KILLABLE_RECV (1u << 5) /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19 */
 #define TICK_NS		   20000000  /* faster than in a session */
 #define UNTIL_TICKS	   500

@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "policy/wire/ring.h"
+
 #include "tests/unit/image_fixture.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/serve/dispatch.h"
+#include "tools/supervisor/setup.h"
+#include "tools/wall/confine.h"
 
 /* What a child does; its return value is its exit status: 0 is well. */
 typedef int (*deed_fn)(void);

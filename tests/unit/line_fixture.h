@@ -9,7 +9,12 @@
 #include <stdlib.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/serve/dispatch.h"
+#include "tools/supervisor/supervisor.h"
 
 enum {
 	LINE_SOCKET,

@@ -11,7 +11,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "policy/wire/ring.h"
+
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/serve/dispatch.h"
 
 enum { DO_CONNECT, DO_BIND, DO_LISTEN, DO_SENDTO, DO_SOCKET };
 

@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "floor_fixture.h"
-#include "tools/supervisor/notify.h"
+#include "tests/unit/floor_fixture.h"
+#include "tools/supervisor/open/gaps.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/wall/floor.h"
 
 Suite *suite_floor_reads(void);

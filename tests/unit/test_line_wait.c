@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tests/unit/line_fixture.h"
+#include "tools/supervisor/threads/workers.h"
 
 Suite *suite_line_wait(void);
 

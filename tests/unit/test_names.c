@@ -1,19 +1,19 @@
 /* Names and attributes on behalf of another: what is denied changes nothing, what is allowed is recorded. */
+#include "tests/unit/test_names.h"
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "tests/unit/test_names.h"
 
 Suite *suite_names(void);
 

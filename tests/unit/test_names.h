@@ -11,6 +11,10 @@
 
 #include "tests/unit/carried.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/serve/dispatch.h"
 #include "tools/wall/numbers.h"
 
 static struct carried t;

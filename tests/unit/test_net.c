@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/supervisor.h"
 
 Suite *suite_net(void);
 

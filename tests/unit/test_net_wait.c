@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
 
 Suite *suite_net_wait(void);
 

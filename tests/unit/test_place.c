@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/place.h"
+#include "tools/supervisor/threads/workers.h"
 
 Suite *suite_place(void);
 

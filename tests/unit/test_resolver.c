@@ -12,7 +12,9 @@
 
 #include "tests/unit/carried.h"
 #include "tests/unit/dns_fixture.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/hosts/resolver.h"
+#include "tools/supervisor/listener.h"
 
 Suite *suite_resolver(void);
 

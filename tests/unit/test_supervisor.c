@@ -14,6 +14,11 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/serve/notify.h"
+#include "tools/supervisor/supervisor.h"
 
 Suite *suite_supervisor(void);
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 Suite *suite_supervisor_ask(void);
 

@@ -5,10 +5,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/worker.h"
 
 Suite *suite_supervisor_blocked(void);
 

@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/threads/workers.h"
 
 Suite *suite_supervisor_caller(void);
 

@@ -1,6 +1,7 @@
 /* Whose child is it: the session's, a nested run's, nobody's; and has it hooks? */
 #include <check.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -8,6 +9,11 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/descent.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/proc/procstat.h"
 
 Suite *suite_supervisor_descent(void);
 

@@ -2,13 +2,20 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 Suite *suite_supervisor_verdict(void);
 

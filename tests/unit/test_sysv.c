@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "tests/unit/carried.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/supervisor.h"
 
 Suite *suite_sysv(void);
 

@@ -18,12 +18,17 @@
 
 #include "policy/wire/ring.h"
 #include "policy/wire/wire.h"
-#include "tools/supervisor/supervisor.h"
 
-#include "tools/run/terminal/terminal.h"
-#include "tools/run/terminal/outputs.h"
 #include "tools/base/tools.h"
 #include "tools/run/end/warden.h"
+#include "tools/run/terminal/outputs.h"
+#include "tools/run/terminal/terminal.h"
+#include "tools/supervisor/descent.h"
+#include "tools/supervisor/serve/notify.h"
+#include "tools/supervisor/serve/policies.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/waiters.h"
+
 #include "surface.h"
 
 #define ATTACH_MS 5000

@@ -12,12 +12,13 @@
 
 #include "policy/presets/agents.h"
 
-#include "run_impl.h"
-#include "surface.h"
 #include "tools/environment/secrets.h"
 #include "tools/ledgers/heads.h"
 #include "tools/ledgers/unwritten.h"
 #include "tools/supervisor/entries/moves.h"
+
+#include "run_impl.h"
+#include "surface.h"
 
 static int check_workspace(const struct run *r)
 {

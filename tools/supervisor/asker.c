@@ -6,8 +6,12 @@
 
 #include <stdlib.h>
 
-#include "notify.h"
 #include "tools/base/tools.h"
+
+#include "caller.h"
+#include "procs.h"
+#include "supervisor.h"
+#include "worker.h"
 
 struct asker asker_of(struct caller *c)
 {

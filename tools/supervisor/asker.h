@@ -5,7 +5,13 @@
 #ifndef PALE_ASKER_H
 #define PALE_ASKER_H
 
-#include "supervisor.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct caller;
+struct supervisor;
+struct worker;
 
 struct asker {
 	pid_t tgid;

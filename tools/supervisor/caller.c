@@ -5,18 +5,24 @@
  * the caller was alive all the time (seccomp_unotify(2)).  A pidfd or an open /proc/TID needs no such
  * proof: both fail once their task is gone.
  */
-#include "notify.h"
+#include "caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <linux/kcmp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/proc/procstat.h"
+
+#include "listener.h"
+#include "procs.h"
+#include "setup.h"
+#include "supervisor.h"
 
 #define PAGE	   4096u
 #define STRING_TRY 256u /* the first piece of a string to read: most paths are shorter */

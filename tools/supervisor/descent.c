@@ -4,7 +4,7 @@
  * The supervisor is the session's subreaper: a process that loses its parent becomes its child.  The
  * supervisor has other children too (the helper); those carry no filter.
  */
-#include "notify.h"
+#include "descent.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,6 +13,12 @@
 
 #include "tools/base/tools.h"
 #include "tools/supervisor/proc/procstat.h"
+
+#include "answer.h"
+#include "caller.h"
+#include "handlers.h"
+#include "procs.h"
+#include "supervisor.h"
 
 /* --- nested runs --- */
 

@@ -11,12 +11,19 @@
  * no program without privilege raises it again.  Which kinds of access are limited is noted for all programs
  * of the session together.
  */
+#include "domain.h"
+
 #include <errno.h>
 #include <sys/resource.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
 #include "tools/wall/landlock.h"
+
+#include "answer.h"
+#include "caller.h"
+#include "handlers.h"
+#include "setup.h"
+#include "supervisor.h"
 
 enum { LIMITS_ANY = 1, LIMITS_INET = 2, LIMITS_UNIX = 4 };
 

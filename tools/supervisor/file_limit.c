@@ -1,7 +1,7 @@
 /* Limits that follow from the number of descriptors that the supervisor may have. */
-#include <sys/resource.h>
+#include "file_limit.h"
 
-#include "notify.h"
+#include <sys/resource.h>
 
 unsigned limit_by_files(unsigned most, unsigned share)
 {

@@ -6,7 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "notify.h"
+#include "supervisor.h"
+#include "worker.h"
 
 #define PALE_ADDFD_FLAG_SEND (1u << 1) /* Linux 5.14; Debian 12's headers do not have it */
 

@@ -3,12 +3,18 @@
 #ifndef PALE_LISTENER_H
 #define PALE_LISTENER_H
 
-#include "supervisor.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct caller;
+struct supervisor;
 
 struct seccomp_notif_resp;
 
 /* The call with this id still waits: its caller was not killed, and it has not been answered. */
 bool listener_is_valid(const struct supervisor *s, uint64_t id);
+/* True while the call waits for its answer. */
+bool caller_alive(const struct caller *c);
 /* Answers the call that *resp names.  A call that no longer waits is passed over. */
 void listener_send(struct supervisor *s, struct seccomp_notif_resp *resp);
 /* Answers a call that no worker serves any more: with a value, or -errno. */

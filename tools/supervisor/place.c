@@ -7,7 +7,7 @@
  * session.  The supervisor stands outside the agent's Landlock domain, so the kernel would let it follow
  * many links that it refuses to the agent (ptrace(2), "access mode checking").
  */
-#include "procfs.h"
+#include "place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,9 @@
 #include "policy/base/path.h"
 
 #include "tools/base/tools.h"
+
+#include "caller.h"
+#include "procfs.h"
 
 /*
  * The caller for which this thread resolves.  The resolver's table has no argument for it, since the

@@ -16,6 +16,9 @@
 
 #include "tools/base/tools.h"
 
+#include "caller.h"
+#include "descent.h"
+
 #define PROC_ROOT_INO 1 /* include/linux/proc_fs.h */
 
 void procfs_own_link(int fd, char buf[PROCFS_LINK_MAX])

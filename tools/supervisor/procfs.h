@@ -4,7 +4,10 @@
 #ifndef PALE_PROCFS_H
 #define PALE_PROCFS_H
 
-#include "supervisor.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct caller;
 
 /* "/proc/self/fd/N": the supervisor's own descriptor by its magic link. */
 #define PROCFS_LINK_MAX 32

@@ -10,15 +10,22 @@
  * The entries are in sets of eight; the least recently used is replaced.  An entry is not given to another
  * task while a call holds it.
  */
-#include "notify.h"
+#include "procs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/proc/procstat.h"
+
+#include "caller.h"
+#include "listener.h"
+#include "supervisor.h"
 
 #define PIDFD_THREAD_ O_EXCL /* Linux 6.9: a pidfd of a thread that leads no group */
 

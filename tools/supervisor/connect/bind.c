@@ -17,9 +17,17 @@
 #include <sys/syscall.h>
 
 #include "policy/base/fileop.h"
+
 #include "tools/base/thread.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/place.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/landlock.h"
 
 #define STACK_SIZE (64u << 10)

@@ -10,8 +10,12 @@
 #include <string.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/hosts/resolver.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 

@@ -13,10 +13,17 @@
 #include <string.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/domain.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
 #include "tools/supervisor/net/unix_name.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 /* --- pale's own ----------------------------------------------------------------------------------------- */
 

@@ -9,9 +9,15 @@
 #include <string.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/domain.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 /* --- sendto -------------------------------------------------------------------------------------------- */
 

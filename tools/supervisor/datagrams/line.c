@@ -15,9 +15,14 @@
 #include <time.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/file_limit.h"
+#include "tools/supervisor/handlers.h"
 #include "tools/supervisor/hosts/resolver.h"
 #include "tools/supervisor/listener.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/lobby/lobby.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 /* One line of three descriptors must leave the rest of the supervisor enough of them. */
 #define FILES_SHARE 8

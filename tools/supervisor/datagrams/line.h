@@ -26,6 +26,7 @@
 
 #include <pthread.h>
 
+#include "tools/supervisor/answer.h"
 #include "tools/supervisor/net/net.h"
 #include "tools/supervisor/threads/asking.h"
 

@@ -10,9 +10,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "line.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "line.h"
 
 /* The line that e is of, whose descriptor is a duplicate; every line is one of unix to the kernel. */
 static struct line *line_at(struct caller *c, const struct endpoint *e)

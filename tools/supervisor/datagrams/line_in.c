@@ -3,12 +3,14 @@
  */
 #include <errno.h>
 #include <linux/sockios.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "line.h"
 #include "tools/base/tools.h"
 #include "tools/supervisor/hosts/resolver.h"
+
+#include "line.h"
 
 #define QUESTION_LONG 4096u /* no question is */
 

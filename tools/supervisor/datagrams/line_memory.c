@@ -5,13 +5,16 @@
  * written the call must still wait: then the number is the caller's, who is held in the kernel until it is
  * answered.
  */
-#include "line.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "line.h"
 
 int line_write(struct caller *c, uint64_t addr, const void *buf, size_t len)
 {

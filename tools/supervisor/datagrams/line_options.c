@@ -4,9 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "line.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "line.h"
 
 /* What a socket of that domain says it is. */
 static int kind_of(int domain, int option)

@@ -10,9 +10,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "line.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/lobby/lobby.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "line.h"
 
 /* What was received. */
 struct receipt {

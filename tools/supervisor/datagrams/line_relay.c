@@ -5,8 +5,6 @@
  * Nothing here waits.  What finds no room: a datagram of inet is dropped, as UDP does; one of unix, which
  * is never lost on the way, waits, and nothing behind it is taken meanwhile.
  */
-#include "line.h"
-
 #include <errno.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -15,7 +13,9 @@
 #include <sys/ioctl.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/supervisor.h"
+
+#include "line.h"
 
 #define TURN_MAX  64 /* messages that one line's turn may take */
 #define LINGER_NS 10000000000ull

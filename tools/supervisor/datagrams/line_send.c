@@ -8,9 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "line.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "line.h"
 
 #define SLICE_NS     2000000 /* between two tries to find room at a unix socket's reader */
 #define UNIX_LONGEST (200u << 10)

@@ -2,13 +2,14 @@
  * May a datagram go there?  Judged by the names that lead to the address and by `udp =` rules, once for each
  * peer of a line: as a stream is judged once.
  */
-#include "line.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/supervisor.h"
+
+#include "line.h"
 
 /* --- addresses ----------------------------------------------------------------------------------- */
 

@@ -7,18 +7,25 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
 #include "tools/supervisor/files/held.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/numbers.h"
 
 #define NAME_SIZE  256	 /* of an attribute, with its NUL: linux/limits.h */

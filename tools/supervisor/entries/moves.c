@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/setup.h"
 
 /* Another session looks through a directory for a second or two at most, unless it is stopped. */
 #define LOCK_TRIES  1000

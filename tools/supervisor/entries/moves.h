@@ -10,7 +10,10 @@
 #ifndef PALE_MOVES_H
 #define PALE_MOVES_H
 
-#include "tools/supervisor/supervisor.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct supervisor;
 
 /*
  * Opens the file for all sessions in the operator's state directory, which no session can reach.  0: not

@@ -7,8 +7,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
+#include "tools/supervisor/handlers.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/shm.h"
 #include "tools/wall/numbers.h"
 

@@ -13,15 +13,23 @@
 #include "policy/base/fileop.h"
 #include "policy/base/path.h"
 
-#include "moves.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/git/git.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/notify.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/verdict/shm.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/numbers.h"
+
+#include "moves.h"
 
 static const struct timespec ever; /* earlier than any birth time */
 

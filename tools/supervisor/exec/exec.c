@@ -10,6 +10,8 @@
  *
  * Errors come as in preload/judge/exec.c: those of the program, the verdict, then those of the interpreter.
  */
+#include "exec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -21,10 +23,17 @@
 #include "policy/command/git.h"
 #include "policy/command/script.h"
 
-#include "exec.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/tell.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 #ifndef AT_EXECVE_CHECK
 #define AT_EXECVE_CHECK 0x10000 /* Linux 6.14 */

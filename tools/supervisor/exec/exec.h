@@ -6,10 +6,14 @@
 #ifndef PALE_SUPERVISOR_EXEC_H
 #define PALE_SUPERVISOR_EXEC_H
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #include "policy/file/elfkind.h"
 
 #include "tools/git/gitbranch.h"
-#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/place.h"
 
 /* Length of the chain of interpreters that the kernel follows (its recursion limit in exec). */
 #define CHAIN_MAX 5

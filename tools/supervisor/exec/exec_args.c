@@ -11,8 +11,12 @@
 #include "policy/base/buf.h"
 #include "policy/question/environ_target.h"
 
-#include "exec.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "exec.h"
 
 #define PAGE	 4096u
 #define PAGES	 4u	      /* read at once */

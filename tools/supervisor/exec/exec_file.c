@@ -9,10 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "exec.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "exec.h"
 
 #ifndef SYS_faccessat2
 #define SYS_faccessat2 439

@@ -11,9 +11,13 @@
 #include "policy/command/script.h"
 #include "policy/programs/tool.h"
 
-#include "exec.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "exec.h"
 
 struct finder {
 	struct exec *x;

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exec.h"
 #include "tools/base/tools.h"
+
+#include "exec.h"
 
 typedef crypto_generichash_state sum;
 

@@ -8,6 +8,9 @@
 #include "policy/base/path.h"
 #include "policy/command/script.h"
 
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
 #include "exec.h"
 
 void script_begin(struct exec *x)

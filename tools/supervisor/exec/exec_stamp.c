@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "exec.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/procfs.h"
+
+#include "exec.h"
 
 #define HASHED_MAX (16 << 20)
 #define HASH_BYTES 16

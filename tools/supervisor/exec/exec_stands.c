@@ -21,9 +21,14 @@
 
 #include "policy/base/path.h"
 
-#include "exec.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/proc/procstat.h"
+
+#include "exec.h"
 
 /* --- filters of system calls ------------------------------------------------------------------------------
  */

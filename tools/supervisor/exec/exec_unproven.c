@@ -29,6 +29,8 @@
  *
  * While there is no note and none was lost, a call costs nothing more.
  */
+#include "exec_unproven.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -40,9 +42,16 @@
 
 #include "policy/command/argv.h"
 
-#include "exec.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/descent.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "exec.h"
 
 #define NOTES_MAX   1024
 #define LOST_MAX    256

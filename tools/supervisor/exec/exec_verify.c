@@ -22,9 +22,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exec.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/procs.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "exec.h"
 
 #define NAP_MIN_NS 20000L
 #define NAP_MAX_NS 1000000L

@@ -13,9 +13,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "held.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
 #include "tools/wall/numbers.h"
+
+#include "held.h"
 
 #define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 

@@ -13,11 +13,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
+
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/open/open.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 /* Not a result: the resolver has to be used. */
 #define GO_FAR 1

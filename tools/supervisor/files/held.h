@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <sys/types.h>
 
-#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/place.h"
 
 #define NO_ARG (-1)
 

@@ -17,10 +17,16 @@
 
 #include "policy/record/digest.h"
 
-#include "held.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/claim.h"
 #include "tools/wall/numbers.h"
+
+#include "held.h"
 
 #define AT_BOTH (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 /* linux/limits.h: names are shorter than XATTR_NAME_MAX + 1, values no longer than XATTR_SIZE_MAX. */

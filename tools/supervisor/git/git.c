@@ -19,7 +19,11 @@
 #include "policy/base/path.h"
 #include "policy/gitfiles/gitconfig.h"
 #include "policy/gitfiles/githook.h"
+
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/verdict/verdict_answer.h"
 
 /* From an allowance to the end of its call. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;

@@ -12,8 +12,14 @@
 #define PALE_SUPERVISOR_GIT_H
 
 #include "policy/gitfiles/gitconfig.h"
+
 #include "tools/supervisor/files/held.h"
-#include "tools/supervisor/notify.h"
+
+struct git_home;
+struct image;
+struct out;
+struct supervisor;
+struct verdict_answer;
 
 /* The supervisor's own name beside a `config` that it writes; nobody inside makes or touches it. */
 #define GIT_OWN_COPY "config.pale"

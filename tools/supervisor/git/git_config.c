@@ -1,8 +1,6 @@
 /*
  * git's configuration files, read once, judged, and put in place as new files: see git.h.
  */
-#include "git.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,10 @@
 
 #include "policy/base/path.h"
 #include "policy/gitfiles/gitconfig.h"
+
 #include "tools/base/tools.h"
+
+#include "git.h"
 
 int git_fd_read(int fd, size_t max, char **ret, size_t *ret_len, mode_t *ret_mode)
 {

@@ -10,8 +10,6 @@
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
-#include "git.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,12 +21,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/gitfiles/githook.h"
-#include "policy/gitfiles/gitconfig.h"
 #include "policy/base/path.h"
-#include "tools/supervisor/asker.h"
-#include "tools/supervisor/open/open.h"
+#include "policy/gitfiles/gitconfig.h"
+#include "policy/gitfiles/githook.h"
+
 #include "tools/base/tools.h"
+#include "tools/supervisor/asker.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/open/open.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/call_record.h"
+
+#include "git.h"
 
 #define LATE_MAX 64
 

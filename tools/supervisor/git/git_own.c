@@ -8,8 +8,6 @@
  * The configuration that a linked worktree shares with its repository elsewhere is the operator's in his
  * other worktrees, too: what git writes there for a branch of the session may be written, and the rest stays.
  */
-#include "git.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,10 @@
 
 #include "policy/base/path.h"
 #include "policy/gitfiles/gitindex.h"
+
 #include "tools/base/tools.h"
+
+#include "git.h"
 
 static struct gitconfig first;
 

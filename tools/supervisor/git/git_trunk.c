@@ -5,16 +5,19 @@
  * in the place of refs/heads/NAME, and that may say any commit which descends from the one that stood there
  * as the session began.  So what the session itself added may be amended or go again, and nothing else may.
  */
-#include "git.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "git_descent.h"
 #include "policy/base/path.h"
 #include "policy/command/git.h"
+
 #include "tools/base/tools.h"
 #include "tools/git/gitbranch.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "git.h"
+#include "git_descent.h"
 
 /* --- which are protected -------------------------------------------------------------------------------- */
 

@@ -3,17 +3,24 @@
  * closed host would be none.  Open to the process that was asked for and its descendants, at that port, as
  * long as it runs; what a rule denies stays denied.  And what the card says that it sends.
  */
+#include "pushes.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "git_descent.h"
 #include "policy/base/addr.h"
 #include "policy/gitfiles/gitpush.h"
+
 #include "tools/base/tools.h"
 #include "tools/git/gitbranch.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "git_descent.h"
 
 #define PUSHES_MAX  64
 #define GENERATIONS 16 /* git, its remote helper, a wrapper of ssh's */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 bool asker_is(const struct asker *a, const struct asker *b)
 {

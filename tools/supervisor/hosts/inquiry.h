@@ -7,8 +7,8 @@
 #ifndef PALE_INQUIRY_H
 #define PALE_INQUIRY_H
 
-#include "tools/supervisor/notify.h"
 #include "tools/supervisor/threads/asking.h"
+#include "tools/supervisor/verdict/verdict_answer.h"
 
 #define INQUIRIES_MAX 64
 #define GRANTS_MAX    128

@@ -4,12 +4,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "inquiry.h"
 #include "tools/base/tools.h"
 #include "tools/dns/door.h"
 #include "tools/dns/forwarder.h"
 #include "tools/dns/limits.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "inquiry.h"
 
 #define RESOLV_CONF "/etc/resolv.conf"
 #define DNS_PORT    53

@@ -10,9 +10,10 @@
 
 #include <sys/socket.h>
 
-#include "hosts.h"
 #include "tools/base/loop.h"
 #include "tools/supervisor/asker.h"
+
+#include "hosts.h"
 
 /* The session's loop and its table of hosts; the first call starts the loop.  NULL: not available. */
 struct loop *session_loop(struct supervisor *s);

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/handlers.h"
 #include "tools/wall/numbers.h"
 
 struct answer carry_schedule(struct caller *c)

@@ -20,7 +20,12 @@
 #include <sys/syscall.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/descent.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/threads/workers.h"
 #include "tools/wall/numbers.h"
 
 #define PIDFD_THREAD_ O_EXCL /* Linux 6.9 */

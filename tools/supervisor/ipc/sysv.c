@@ -18,6 +18,8 @@
  * kernel gives a number again after some 500,000 objects at the least (ipc/util.c, ipc_idr_alloc), so one
  * session makes fewer than that.
  */
+#include "sysv.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -27,7 +29,11 @@
 #include <sys/syscall.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
 
 #define IPC_MADE_MAX 200000 /* in the life of the session */
 #define PERM_ALL     7u

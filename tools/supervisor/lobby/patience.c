@@ -7,8 +7,6 @@
  * The caller can interfere in that moment: another thread of it may make the socket blocking again, and
  * then the try waits.  So a thread marks that it tries, and the tick interrupts a try that lasts.
  */
-#include "waiting.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -20,7 +18,15 @@
 #include <time.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/file_limit.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/call_record.h"
+
+#include "lobby.h"
+#include "waiting.h"
 
 /* --- one try ------------------------------------------------------------------------------------------ */
 

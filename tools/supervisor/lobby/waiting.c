@@ -16,6 +16,11 @@
 #include "tools/base/thread.h"
 #include "tools/base/tools.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "lobby.h"
 
 #define STACK_SIZE (128u << 10)
 #define LOOK_NS	   (50u * NS_PER_MS) /* the longest delay until a signal is noticed */

@@ -1,6 +1,6 @@
 /*
- * Calls that wait without a thread of their own.  Private to patience.c, which begins one, and waiting.c, which
- * ends it.
+ * Calls that wait without a thread of their own.  Private to patience.c, which begins one, and waiting.c,
+ * which ends it.
  *
  * A connect(2) is tried again and answered by the one thread that waits for all.  A call that waits for data
  * is served anew by a worker once there is some, since that writes into the caller's memory.
@@ -10,7 +10,7 @@
 
 #include "tools/base/loop.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/verdict/call_record.h"
 
 #define NS_PER_MS 1000000u
 #define NEVER	  UINT64_MAX

@@ -3,8 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "net.h"
 
 int endpoint_option(const struct endpoint *e, int option)
 {

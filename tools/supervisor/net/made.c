@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "tools/supervisor/supervisor.h"
+
 #include "net.h"
-#include "tools/supervisor/notify.h"
 
 static struct made identity(const struct statx *x)
 {

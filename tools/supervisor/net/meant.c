@@ -12,10 +12,16 @@
  */
 #include <string.h>
 
-#include "net.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/git/pushes.h"
 #include "tools/supervisor/hosts/resolver.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "net.h"
 
 #define NAMES_MAX 32
 

@@ -11,8 +11,10 @@
 #include <net/if.h>
 #include <sys/syscall.h>
 
-#include "net.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "net.h"
 
 /* A process of the session could undo it: none there has more capabilities than this process
  * (no_new_privs). */

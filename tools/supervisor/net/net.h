@@ -12,8 +12,12 @@
 #include <sys/socket.h>
 
 #include "policy/base/sockaddr.h"
+
+#include "tools/supervisor/answer.h"
 #include "tools/supervisor/proc/ports.h"
-#include "tools/supervisor/supervisor.h"
+
+struct stat;
+struct supervisor;
 
 /* --- endpoint.c --- */
 

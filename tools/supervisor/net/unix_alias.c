@@ -11,8 +11,11 @@
 
 #include "policy/lesson/sockets.h"
 
-#include "net.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/verdict.h"
+
+#include "net.h"
 #include "unix_name.h"
 
 #define DENIED_ALIAS (-EACCES)

@@ -12,6 +12,8 @@
  * may be read.  So granted objects, and the directories that lead to them, are watched too where they can
  * be moved.
  */
+#include "gaps.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include "policy/base/path.h"
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/supervisor.h"
 
 #define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define ROUNDS	    64 /* limit on directories that appear while they are looked for */

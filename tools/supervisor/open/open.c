@@ -7,7 +7,6 @@
  * depends on the process that opens, takes the far way.
  */
 #include "open.h"
-#include "tools/supervisor/notify.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -18,8 +17,18 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
+#include "tools/supervisor/handlers.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/numbers.h"
 
 #ifndef RESOLVE_CACHED

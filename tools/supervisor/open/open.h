@@ -13,9 +13,14 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/types.h>
 
 #include "policy/base/fileop.h"
-#include "tools/supervisor/supervisor.h"
+#include "policy/file/resolve.h"
+
+#include "tools/supervisor/answer.h"
+
+struct place;
 
 /* One open, its flags and mode as the kernel itself understands them. */
 struct opening {

@@ -6,13 +6,18 @@
  * flags that made the open safe do not remain: links are refused by RESOLVE_NO_SYMLINKS instead of
  * O_NOFOLLOW, and O_NONBLOCK is cleared afterwards.
  */
-#include "open.h"
-#include "tools/supervisor/notify.h"
-
 #include <errno.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/threads/waiters.h"
+
+#include "open.h"
 
 /* Documentation/admin-guide/devices.txt */
 #define MEM_MAJOR 1 /* null, zero, full, random, urandom */

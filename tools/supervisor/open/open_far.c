@@ -5,20 +5,26 @@
  * A place is held in one of two ways: as its parent and a name, opened without following a link; or, where
  * it was reached by a magic link (/proc/PID/fd/N), as the object itself.
  */
-#include "open.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/git/git.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/threads/waiters.h"
 #include "tools/supervisor/verdict/shm.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/numbers.h"
+
+#include "open.h"
 
 #define ROUNDS 4 /* a link that appears between resolving and opening causes ELOOP: look again */
 

@@ -6,15 +6,17 @@
  * name below a held directory is opened.  On procfs only, the kernel would take the supervisor for the
  * caller: there the resolver is used, and the constraints are checked afterwards.
  */
-#include "open.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+
+#include "open.h"
 
 #define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
 #define SCOPED	  (RESOLVE_BENEATH | RESOLVE_IN_ROOT)

@@ -12,17 +12,24 @@
  * The kernel's open must not fail where the supervisor's own would succeed: only paths whose real path the
  * floor grants are left to the kernel.
  */
-#include "open.h"
-#include "tools/supervisor/notify.h"
-
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
+
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/verdict/verdict.h"
 #include "tools/wall/numbers.h"
+
+#include "gaps.h"
+#include "open.h"
 
 #define OPENS_SPARED 32
 

@@ -6,9 +6,6 @@
  * for the agent, and ptys whose master a process of the session holds at this moment.  Numbers are not
  * remembered, since they are used again.
  */
-#include "open.h"
-#include "tools/supervisor/proc/procstat.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +15,12 @@
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "open.h"
 
 /* Documentation/admin-guide/devices.txt */
 #define TTY_MAJOR     4

@@ -1,9 +1,11 @@
 /* The table of handlers by system call: made from calls.def, as the filter's own table is. */
+#include "dispatch.h"
+
 #include <stddef.h>
 #include <sys/syscall.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/handlers.h"
 #include "tools/wall/numbers.h"
 
 #define NUMBERS (NR_NEWEST + 1)

@@ -4,11 +4,7 @@
  * seccomp_unotify(2).  The kernel's structs may be longer than those that this was built with, so
  * buffers are as long as SECCOMP_GET_NOTIF_SIZES says, and RECV wants them cleared.
  */
-#include "tools/supervisor/notify.h"
-#include "tools/supervisor/git/git.h"
-#include "tools/supervisor/datagrams/line.h"
-#include "tools/supervisor/listener.h"
-#include "tools/supervisor/hosts/resolver.h"
+#include "notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +18,29 @@
 #include <time.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/answer.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/descent.h"
+#include "tools/supervisor/exec/exec_unproven.h"
+#include "tools/supervisor/git/git.h"
+#include "tools/supervisor/hosts/resolver.h"
+#include "tools/supervisor/ids.h"
+#include "tools/supervisor/ipc/sysv.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/lobby/lobby.h"
+#include "tools/supervisor/open/gaps.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/procs.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/waiters.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/worker.h"
+
+#include "dispatch.h"
+#include "policies.h"
 
 /* Linux 6.6; Debian 12's headers do not have them. */
 #define PALE_NOTIF_SET_FLAGS	SECCOMP_IOW(4, uint64_t)

@@ -6,12 +6,14 @@
  * call that is being served keeps its image, so no old image is freed before the session ends; the helper
  * bounds their number.
  */
-#include "tools/supervisor/notify.h"
+#include "policies.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/open/gaps.h"
+#include "tools/supervisor/supervisor.h"
 
 #define SUFFIX ".new"
 

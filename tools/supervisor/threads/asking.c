@@ -6,7 +6,9 @@
 
 #include "tools/base/thread.h"
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+
+#include "workers.h"
 
 #define STACK_SIZE  (256u << 10)
 #define STOP_NAP_NS 2000000

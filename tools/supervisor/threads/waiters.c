@@ -13,6 +13,8 @@
  *   - Against a process that opens the other end without coming here, the main thread watches the callers'
  *     pidfds.
  */
+#include "waiters.h"
+
 #include <errno.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -20,7 +22,12 @@
 
 #include "tools/base/tools.h"
 #include "tools/supervisor/listener.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/procs.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/worker.h"
+
+#include "workers.h"
 
 /* A signal that comes before the worker has reached open(2) is lost, so it is sent again, for a tenth of a
  * second. */

@@ -9,7 +9,7 @@
  * only interrupt the intended call: the signal is pending before the slot moves on, and is delivered before
  * any later call is received.
  */
-#include "tools/supervisor/notify.h"
+#include "workers.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -20,6 +20,7 @@
 
 #include "tools/base/thread.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/supervisor.h"
 
 #define STACK_SIZE     (256u << 10)
 #define TIMER_SLACK_NS 1000ul

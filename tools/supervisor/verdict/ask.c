@@ -3,8 +3,6 @@
  * with the caller's process (WIRE_BEHALF), since the kernel would name the supervisor as the peer.  When
  * the caller dies, the connection is closed and the helper withdraws the question.
  */
-#include "tools/supervisor/notify.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -14,6 +12,16 @@
 #include <unistd.h>
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/procs.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/worker.h"
+
+#include "call_record.h"
+#include "tell.h"
+#include "verdict_answer.h"
 
 /* Added to the policy's own timeout, which the helper applies. */
 #define GRACE_S 5

@@ -2,13 +2,19 @@
  * A denial that a hook has decided: the supervisor records it too, where no process of the session can
  * change or remove the record, and returns the record's id to the hook.
  */
+#include "claim.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/base/tools.h"
-#include "tools/supervisor/notify.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "call_record.h"
+#include "tell.h"
 
 /* Puts what the hooks report into the record; the id, or -errno. */
 static long take_claim(struct caller *c, struct wire_denial *w)

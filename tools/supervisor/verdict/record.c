@@ -2,8 +2,6 @@
  * Records: a call that was performed here goes into the supervisor's own ring, which no process of the
  * session can reach, so the helper takes it as seen by the kernel.
  */
-#include "tools/supervisor/notify.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +10,17 @@
 #include "policy/base/sockaddr.h"
 #include "policy/file/procpath.h"
 #include "policy/system/system.h"
+
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/ids.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "call_record.h"
+#include "tell.h"
+#include "verdict_answer.h"
 
 /* As in the preload: an idle reader sleeps for a long time, so a full ring wakes it; then it reads a
  * million records a second.  50 ms in all. */

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/supervisor/net/net.h"
-#include "tools/supervisor/notify.h"
-
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/net/net.h"
+
+#include "verdict.h"
 
 #define SHM_DIR "/dev/shm/"
 

@@ -5,7 +5,11 @@
 #ifndef PALE_SHM_H
 #define PALE_SHM_H
 
-#include "tools/supervisor/supervisor.h"
+#include <stdbool.h>
+
+struct caller;
+struct decision;
+struct request;
 
 /* True where path is an entry of /dev/shm itself, not below one. */
 bool shm_is_entry(const char *path);

@@ -6,8 +6,7 @@
  * if it is only appended to.  No line is written to a file that a program opened when descriptor 2 was
  * free, to a connection, or to a terminal while a program draws its screen.
  */
-#include "shm.h"
-#include "tools/supervisor/notify.h"
+#include "tell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +24,12 @@
 #include "policy/lesson/sockets.h"
 
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/ids.h"
+#include "tools/supervisor/setup.h"
+#include "tools/supervisor/supervisor.h"
+
+#include "shm.h"
 
 /* A write of up to PIPE_BUF bytes is not split. */
 #define LINE_SIZE PIPE_BUF

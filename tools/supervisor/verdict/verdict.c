@@ -4,7 +4,7 @@
  * The caller's image judges; questions, records and messages are made here, so that every family of calls
  * does it alike.
  */
-#include "tools/supervisor/notify.h"
+#include "verdict.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +13,17 @@
 
 #include "policy/base/fileop.h"
 
-#include "shm.h"
 #include "tools/base/tools.h"
+#include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/git.h"
+#include "tools/supervisor/listener.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+
+#include "call_record.h"
+#include "shm.h"
+#include "tell.h"
+#include "verdict_answer.h"
 
 static struct decision judge_by(const struct image *img, struct caller *c, const struct request *req)
 {
