@@ -8,9 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/presets/agents.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/commands/operator/pending.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/sessions/sessions.h"
 
 extern const char text_bash[] __attribute__((visibility("hidden"))), /* texts.S */
 	text_zsh[] __attribute__((visibility("hidden"))), text_fish[] __attribute__((visibility("hidden")));

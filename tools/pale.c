@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/judge/eval.h"
 #include "policy/question/risk.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/environment/environment.h"
 
 static const struct subcommand *const subcommands[] = {
 	&subcommand_init,	&subcommand_run,    &subcommand_explain, &subcommand_lint,

@@ -1,8 +1,19 @@
-/* Macros that every room may use: the elements of an array, a list that grows. */
+/* Macros that every room may use: the elements of an array, the struct around a member, a list that grows. */
 #ifndef PALE_UTIL_H
 #define PALE_UTIL_H
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The struct whose member `member` p points to. */
+#define CONTAINER_OF(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
+/* The pointer p, which is NULL afterwards: it has another owner now. */
+#define TAKE_PTR(p)                                                                                          \
+	({                                                                                                   \
+		__typeof__(p) *take_ = &(p);                                                                 \
+		__typeof__(p) taken_ = *take_;                                                               \
+		*take_ = NULL;                                                                               \
+		taken_;                                                                                      \
+	})
 
 /*
  * Appends an element, all zero, to a list of n; NULL where there is no memory.  The caller must count it,

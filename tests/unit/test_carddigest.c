@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/question/carddigest.h"
+
+#include "tools/base/output.h"
 #include "tools/cards/card.h"
 
 Suite *suite_carddigest(void);

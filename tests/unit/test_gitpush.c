@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/gitfiles/gitpush.h"
-#include "tools/base/tools.h"
 
 Suite *suite_gitpush(void);
 

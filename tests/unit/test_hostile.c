@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "policy/base/buf.h"
+#include "policy/base/util.h"
 #include "policy/record/record.h"
+
 #include "tests/victims/hostile_text.h"
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
 #include "tools/cards/stepup.h"
 
 Suite *suite_hostile(void);

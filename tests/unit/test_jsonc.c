@@ -1,10 +1,10 @@
 /*
  * JSON with comments: what is none is left alone, to the byte and the column.
  */
-#include "tools/import/import.h"
-
 #include <check.h>
 #include <string.h>
+
+#include "tools/import/import.h"
 
 Suite *suite_jsonc(void);
 

@@ -1,8 +1,9 @@
 /* Lines: how many there may be, what is left of them, and what they say and take as datagram sockets do. */
 #include <sys/resource.h>
 
+#include "policy/base/util.h"
+
 #include "tests/unit/line_fixture.h"
-#include "tools/base/tools.h"
 
 Suite *suite_line(void);
 

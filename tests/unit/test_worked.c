@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
-#include "tools/base/tools.h"
+
+#include "tools/base/paths.h"
+#include "tools/sessions/worked.h"
 
 #define WRITERS 8
 #define NOTES	40

@@ -2,6 +2,8 @@
  * The installed parts of pale, and the kind of its helper: one that runs as the calling user, one that is
  * setuid to a user of its own, or one that systemd starts for each connection.
  */
+#include "installed.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -10,10 +12,13 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "policy/file/elfkind.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
 #include "foreign.h"
-#include "tools.h"
+#include "paths.h"
+#include "readfile.h"
 
 static int find_part(const char *dir, const char *const *places, char *ret)
 {

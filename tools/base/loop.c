@@ -8,12 +8,16 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
+#include "policy/system/system.h"
 
 #include "thread.h"
-#include "tools.h"
 
 #define STACK_SIZE (256u << 10)
 #define BATCH	   64

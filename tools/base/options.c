@@ -1,11 +1,16 @@
 /*
  * Options by table: one struct opt list per subcommand gives parsing, help and did-you-mean.
  */
+#include "options.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
-#include "tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "output.h"
 
 #define OPTS_MAX 48
 

@@ -1,12 +1,28 @@
 /*
+ * What all of `pale` uses: options, output, paths, files, threads, and what is installed here.
+ *
  * The command line: one struct for the options of all subcommands, and the tables of the options that each
- * subcommand takes.  Included by tools.h alone.
+ * subcommand takes; and the exit codes.  A subcommand is one file with one `struct subcommand`, listed in
+ * pale.c.
  */
 #ifndef PALE_OPTIONS_H
 #define PALE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+
+/* Exit codes; `run` uses those of env(1). */
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FINDINGS = 1,  /* lint: findings; explain: denied; others: failure */
+	EXIT_USAGE = 2,	    /* wrong usage, or it could not run at all */
+	EXIT_ASK = 3,	    /* explain: would be asked */
+	EXIT_TIMEOUT = 124, /* run: the time limit ended it */
+	EXIT_PALE = 125,    /* run: pale itself failed */
+	EXIT_REFUSED = 126,
+	EXIT_NOT_FOUND = 127
+};
 
 /* The values of an option that may be repeated, in order; borrowed. */
 #define WORDS_MAX 128

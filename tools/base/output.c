@@ -1,13 +1,16 @@
 /*
  * Output of the tools: colour where it is wanted, untrusted bytes escaped, findings, JSON.
  */
+#include "output.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "policy/base/buf.h"
-
-#include "tools.h"
+#include "policy/base/util.h"
+#include "policy/record/record.h"
+#include "policy/system/cleanup.h"
 
 /* Prints a line of printable ASCII, whatever its arguments hold (paths, words of files, a helper's
  * messages). */

@@ -6,6 +6,8 @@
  * directory counts only where root alone may write it or the session's policy denies every write to it, and
  * the program is run by its real path, which is looked up once, before the agent runs.
  */
+#include "outside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,9 +17,10 @@
 
 #include "policy/base/path.h"
 #include "policy/judge/eval.h"
+#include "policy/system/cleanup.h"
 
 #include "foreign.h"
-#include "tools.h"
+#include "paths.h"
 
 static bool is_roots_alone(const char *path)
 {

@@ -4,6 +4,8 @@
  * A directory that holds sockets or secrets is used only where it belongs to this user, is no link, and is
  * closed to all other users.
  */
+#include "paths.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -14,8 +16,9 @@
 #include <sys/un.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
-#include "tools.h"
+#include "output.h"
 
 int path_join(char *buf, size_t size, const char *dir, const char *name)
 {

@@ -2,10 +2,14 @@
  * Processes as /proc lists them at some moment of the walk.  A pid may belong to another process in the
  * next moment: a caller that sends signals must hold a descriptor of the process first.
  */
+#include "proc.h"
+
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools.h"
+#include "policy/system/system.h"
 
 pid_t proc_next(DIR *proc)
 {

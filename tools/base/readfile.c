@@ -1,12 +1,17 @@
 /*
  * Reading whole files, and policy files with the checks that make them trustworthy.
  */
+#include "readfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools.h"
+#include "policy/base/op.h"
+#include "policy/base/util.h"
+#include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
 
 static int read_all(int fd, size_t limit, char **ret_text, size_t *ret_len)
 {

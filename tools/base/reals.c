@@ -5,12 +5,14 @@
  * everything below a missing directory is missing.  The results are those of path_real().
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/base/op.h"
 #include "policy/base/path.h"
 
-#include "tools.h"
+#include "paths.h"
 
 /* Deeper paths go to path_real(): each level here holds two paths on the stack. */
 #define DEPTH_MAX 40

@@ -3,11 +3,14 @@
  * redirections, expands nothing and runs nothing.  The result is advice: the fence judges what the shell
  * really executes.
  */
+#include "shellsplit.h"
+
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools.h"
+#include "policy/base/util.h"
 
 struct splitter {
 	const char *p;

@@ -8,9 +8,10 @@
 #include <time.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/question/carddigest.h"
-
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 static json_int_t number(const json_t *card, const char *key)
 {

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
 
 #define CARD_LABEL 10
 

@@ -2,15 +2,21 @@
  * The files of grants: read, changed where the file is this user's own, and searched for a grant that would
  * answer a question.
  */
-#include "grants.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
 
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/base/foreign.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+
+#include "grants.h"
 
 /* --- reading --- */
 

@@ -5,9 +5,9 @@
 #ifndef PALE_TOOLS_GRANTS_H
 #define PALE_TOOLS_GRANTS_H
 
-#include "policy/grant/grant_file.h"
+#include <limits.h>
 
-#include "tools/base/tools.h"
+#include "policy/grant/grant_file.h"
 
 /*
  * This user's own file, or the file of a helper that runs as another user, which only that helper writes.

@@ -11,10 +11,13 @@
 #include <security/pam_appl.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/record/passphrase.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
 
 #include "stepup.h"
-#include "tools/base/tools.h"
 
 struct pam {
 	void *library;

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/question/carddigest.h"
 #include "policy/record/passphrase.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+#include "tools/sessions/control_client.h"
 
 #define SHOWN_MAX 300
 

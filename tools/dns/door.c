@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/system.h"
 
 #define BACKLOG	    128
 #define EXPECTED_NS 10000000000ull /* how long an announcement waits for its connection */

@@ -1,10 +1,11 @@
 #include "forwarder.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
 
 /* A query that the name servers have not answered yet. */
 struct flight {

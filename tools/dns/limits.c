@@ -1,10 +1,12 @@
 #include "limits.h"
 
 #include <libpsl.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+
 #include "message.h"
-#include "tools/base/tools.h"
 
 /* Names are stored by their hash: a collision saves a client one name, no more. */
 struct seen {

@@ -4,15 +4,18 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
+#include "policy/system/system.h"
 
 #include "nameserver.h"
-
-#include "tools/base/tools.h"
 
 #define CONF_MAX   8192 /* a longer file was not written by a person or a DHCP client */
 #define QUERY_SIZE 288	/* enough for the longest name, header, type and EDNS */

@@ -1,6 +1,9 @@
 /* Short questions to the operator at the terminal. */
 #include <string.h>
 #include <termios.h>
+#include <unistd.h>
+
+#include "tools/base/output.h"
 
 #include "edit.h"
 

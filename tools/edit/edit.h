@@ -4,9 +4,13 @@
 #ifndef PALE_TOOLS_EDIT_H
 #define PALE_TOOLS_EDIT_H
 
+#include <jansson.h>
+#include <limits.h>
 #include <sys/stat.h>
 
-#include "tools/base/tools.h"
+#include "policy/parse/parse.h"
+
+struct loaded;
 
 /* --- policy_file.c: a policy file that is going to be replaced --- */
 

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "tools/base/output.h"
+#include "tools/base/shellsplit.h"
+
 #include "edit.h"
 
 extern char **environ;

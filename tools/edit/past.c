@@ -3,6 +3,13 @@
  */
 #include <string.h>
 
+#include "policy/lesson/rejudge.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/gather/load.h"
+#include "tools/ledgers/ledgers.h"
+
 #include "edit.h"
 
 #define LEDGERS_MAX 20	   /* the newest */

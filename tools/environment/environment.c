@@ -2,12 +2,18 @@
  * The agent's environment: the launcher's variables that the judge passes, what rules and options set, and
  * first what the session needs.
  */
+#include "environment.h"
+
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/sessions/sessions.h"
 
 extern char **environ;
 

@@ -1,6 +1,6 @@
 /*
  * The environment that an agent gets, as a list with a reason for each name; built from nothing by the judge
- * of policy/rules/environ.h.  Included by tools.h alone.
+ * of policy/rules/environ.h.
  */
 #ifndef PALE_ENVIRONMENT_H
 #define PALE_ENVIRONMENT_H

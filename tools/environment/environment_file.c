@@ -10,8 +10,14 @@
 
 #include "policy/base/op.h"
 #include "policy/parse/envfile.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/readfile.h"
+#include "tools/gather/dotenv.h"
+#include "tools/sessions/sessions.h"
+
+#include "environment.h"
 
 /* The longest string that the kernel accepts (MAX_ARG_STRLEN), with its `=` and NUL. */
 #define ENTRY_MAX ((size_t)128 * 1024)

@@ -7,6 +7,8 @@
  * follows no link, and anything that is no directory of this user ends the start: nothing is repaired,
  * replaced or followed.
  */
+#include "relocate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,9 +16,14 @@
 
 #include "policy/base/path.h"
 #include "policy/rules/state.h"
+#include "policy/system/cleanup.h"
 
-#include "relocate.h"
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/sessions/sessions.h"
+
+#include "environment.h"
 
 /* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
 #define TMPDIR_MAX 80

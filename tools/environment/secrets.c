@@ -2,13 +2,18 @@
  * The values that the session's records must never hold: those of the agent's variables whose names mark
  * them as secret, or that `pass =` names.  They go to the helper in sealed memory.
  */
+#include "secrets.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-#include "secrets.h"
-#include "tools/base/tools.h"
+#include "policy/rules/environ.h"
+
+#include "environment.h"
 
 #define VALUE_MIN  8
 #define VALUE_MAX  8192

@@ -6,6 +6,8 @@
  * agents make ~/.codex and the like and put programs there.  So where the policy allows it, pale makes
  * these directories first: those whose path ends with a slash in the agent's profile.
  */
+#include "statedirs.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +15,7 @@
 #include "policy/base/path.h"
 #include "policy/judge/eval.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
 
 /* True for a path that ends with a slash in the agent's profile; the image holds no other profile's open
  * rules. */

@@ -6,17 +6,25 @@
  * The bundle gets only these assignments, at their lines: the rest of such a file is secrets, which no
  * other process may get.  A file that does not mention these variables is not parsed.
  */
+#include "dotenv.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/parse/envfile.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+#include "tools/edit/edit.h"
+#include "tools/sessions/sessions.h"
+#include "tools/sessions/worked.h"
 
 #include "pins.h"
-#include "tools/base/tools.h"
-#include "tools/edit/edit.h"
 
 static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY, ENV_BRANCHES };
 

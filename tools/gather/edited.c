@@ -3,8 +3,13 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tools/base/options.h"
+#include "tools/base/paths.h"
 #include "tools/edit/edit.h"
+
+#include "gather.h"
 
 /* The order of bundle_gather(): it counts where two files set the same key. */
 static const unsigned char order[SOURCE_LAYER_COUNT] = {

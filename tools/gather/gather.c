@@ -2,6 +2,8 @@
  * Gathers the bundle: every policy file with its layer, the directories, pale's own files, and the launch
  * flags.  It reads and looks up, but decides nothing: that is the work of policy/.
  */
+#include "gather.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +13,21 @@
 #include <sys/syscall.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
+#include "tools/base/installed.h"
+#include "tools/base/options.h"
+#include "tools/base/paths.h"
+#include "tools/base/program.h"
+#include "tools/base/readfile.h"
+#include "tools/git/worktree.h"
+#include "tools/sessions/sessions.h"
+
+#include "dotenv.h"
 #include "pins.h"
-#include "tools/base/tools.h"
 
 #define FLOOR_DIR PLACE_CONFIG
 

@@ -2,16 +2,24 @@
  * From options to an image that can judge: gathers, parses and looks up real paths, compiles.  The helper
  * compiles the same bundle for a session, so both give the same answers.
  */
+#include "load.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/record/passphrase.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/paths.h"
 #include "tools/git/trunk.h"
+
+#include "gather.h"
+#include "proven.h"
 
 /*
  * Names that lead to a different file in each process; their real paths here are those of this process.

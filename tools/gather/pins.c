@@ -8,6 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/base/op.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+
 #define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
 #define PIN_MAX	 (LIMIT_POLICY + HEX_SIZE + PATH_MAX + 4)
 

@@ -1,6 +1,4 @@
 /*
- * The policy of a session: gathered from its files, trusted or not, and made into an image.
- *
  * Pins: the text of a project's policy or .env that the operator trusts.
  *
  * A pin is a file named by the SHA-256 of the trusted file's path.  Its first line holds the SHA-256 of the
@@ -10,7 +8,10 @@
 #ifndef PALE_PINS_H
 #define PALE_PINS_H
 
-#include "tools/base/tools.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tools/base/paths.h"
 
 struct dirent;
 

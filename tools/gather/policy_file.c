@@ -11,9 +11,17 @@
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/edit/edit.h"
+
+#include "load.h"
 
 static int name_user(const struct options *o, char *named, size_t size)
 {

@@ -5,13 +5,23 @@
  *
  * A rule that keeps something closed follows every link.
  */
+#include "proven.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include "policy/base/op.h"
 #include "policy/base/path.h"
-
-#include "tools/base/tools.h"
+#include "policy/image/image.h"
+#include "policy/judge/eval.h"
+#include "policy/parse/parse.h"
+#include "policy/rules/rule.h"
 
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 

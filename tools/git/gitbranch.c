@@ -19,10 +19,14 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/command/git.h"
 #include "policy/gitfiles/gitconfig.h"
 #include "policy/gitfiles/gitpush.h"
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #define CONF_MAX (64 * 1024)
 

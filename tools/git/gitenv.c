@@ -5,9 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gitbranch.h"
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/environment/environment.h"
+
+#include "gitbranch.h"
 
 static bool starts_with(const char *s, const char *prefix)
 {

@@ -4,8 +4,6 @@
  * A ref is found as gitrevisions(7) has it.  What git 2.39 reads is a file that says `ref: NAME`, or a
  * symbolic link to one that begins with refs/ (refs/files-backend.c).
  */
-#include "gitbranch.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +12,14 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/gitfiles/gitconfig.h"
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+
+#include "gitbranch.h"
 
 #define PACKED_MAX (64u << 20)
 #define STEPS_MAX  6 /* git follows five */

@@ -22,10 +22,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/base/buf.h"
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/base/outside.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #include "gitbranch.h"
-#include "tools/base/tools.h"
 
 #define HEADS	   "refs/heads/"
 #define HEAD_REF   "ref: " HEADS

@@ -10,13 +10,19 @@
  * the repository itself must name the workspace, in a place that nobody writes who may write the
  * workspace alone.  So a `.git` file that a session leaves behind opens nothing to the next.
  */
+#include "worktree.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #define LINK	 "gitdir: "
 #define TEXT_MAX (64u << 10)

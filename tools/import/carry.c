@@ -4,6 +4,12 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+
 #include "import.h"
 
 /* Limit of a comment; a line of a policy has at most 190 bytes. */

@@ -5,9 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/command/cmd.h"
+#include "policy/system/cleanup.h"
 
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/load.h"
 
 #include "import.h"
 

@@ -7,6 +7,9 @@
  */
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "import.h"
 
 struct claude_rule {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
 #include "import.h"
 

@@ -5,13 +5,19 @@
  * The policy goes to standard output or to a new file, the report to standard error; with --json both are one
  * object.
  */
+#include "import.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "tools/edit/edit.h"
+#include "policy/base/util.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
 
-#include "import.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/edit/edit.h"
 
 static const struct kind {
 	const char *name;

@@ -9,7 +9,9 @@
 #ifndef PALE_IMPORT_H
 #define PALE_IMPORT_H
 
-#include "tools/base/tools.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 enum told_kind {
 	TOLD_LOST,     /* in the source, not enforced by pale */

@@ -3,6 +3,11 @@
  */
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/readfile.h"
+
 #include "import.h"
 
 #define FILE_MAX (4u << 20)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
 #include "import.h"
 

@@ -3,6 +3,9 @@
  */
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "import.h"
 
 /* Characters with a meaning in a word of a rule. */

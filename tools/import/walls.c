@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "policy/system/cleanup.h"
+
 #include "import.h"
 
 static void deny_read(struct import *im, const struct member *m, const char *from, const char *text)

@@ -5,11 +5,16 @@
  * level hooks, and in different sessions, several denials may have the same id: all are listed, so that none
  * hides another.
  */
+#include "denial.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "ledgers.h"
 
 /* The processes of a session at level hooks choose their own ids, so only the newest are kept. */
 #define DENIALS_MAX 1000

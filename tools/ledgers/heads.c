@@ -10,7 +10,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/base/outside.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+#include "tools/run/run.h"
+#include "tools/sessions/sessions.h"
 
 #define HEADS_FILE "heads.jsonl"
 #define HEADS_OLD  "heads.1.jsonl"

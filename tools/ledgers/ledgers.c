@@ -1,13 +1,21 @@
 /*
  * Ledgers on disk: lists them in the order they began.
  */
+#include "ledgers.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/base/foreign.h"
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+
+#include "lines.h"
 
 struct list {
 	struct ledger_ref *refs;

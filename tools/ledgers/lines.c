@@ -1,4 +1,6 @@
 /* The lines of a ledger, part after part; see lines.h. */
+#include "lines.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -6,8 +8,10 @@
 #include <zlib.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
 
 /* A record is far shorter; a file with a longer line is no ledger. */
 #define LINE_MAX_BYTES (8u << 20)

@@ -1,8 +1,5 @@
 /*
- * Ledgers on disk: found, read line by line, compared with the heads that were kept, removed.
- *
  * Reads the lines of a ledger in order, across the files that it was divided into when they were full.
- * Included by tools.h alone.
  */
 #ifndef PALE_LINES_H
 #define PALE_LINES_H

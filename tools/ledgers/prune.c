@@ -3,6 +3,8 @@
  * starts, and as `pale session gc` does.  It never removes a running session's ledger, follows no link, and
  * removes from each directory only files that a helper made.
  */
+#include "prune.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +13,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+
+#include "ledgers.h"
 #include "lines.h"
-#include "tools/base/tools.h"
 
 /* True where the session's helper runs, or where that is not known. */
 static bool is_live(int dirfd)

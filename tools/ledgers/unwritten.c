@@ -3,16 +3,23 @@
  * still in them to a file beside the ledgers, one JSON object a line.  Of a command it keeps only the
  * program, since nothing masks secrets here.
  */
+#include "unwritten.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/base/util.h"
+#include "policy/record/record.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
 
-#include "tools/base/tools.h"
-#include "unwritten.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+#include "tools/run/run.h"
 
 /* A full file replaces the old one. */
 #define FILE_FULL ((off_t)32 << 20)

@@ -11,8 +11,11 @@
 
 #include "policy/base/path.h"
 #include "policy/file/resolve.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
+
+#include "question.h"
 
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0

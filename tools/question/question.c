@@ -1,19 +1,23 @@
 /*
  * From words on the command line to the canonical request that the evaluator judges.
  */
+#include "question.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "policy/base/addr.h"
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/file/procpath.h"
+#include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
 
 #include "tools/git/gitbranch.h"
-#include "question.h"
+#include "tools/sessions/sessions.h"
 #include "tools/supervisor/proc/ports.h"
-#include "tools/base/tools.h"
 
 /* Commands that a shell performs itself: no program is executed, so there is no exec to judge. */
 static bool is_builtin(const char *name)

@@ -1,28 +1,18 @@
 /*
  * A question to the policy from the command line: its words as a request, its program found, its verdict.
  *
- * Used for `pale explain`, and to inspect a program before its exec is judged.
+ * Used for `pale explain`.
  */
 #ifndef PALE_QUESTION_H
 #define PALE_QUESTION_H
 
-#include "tools/base/tools.h"
+#include <jansson.h>
+
+#include "policy/base/op.h"
+
+#include "tools/base/program.h"
 
 struct git_env;
-
-/* Adds to the request of an exec the kind of its program and the files that its words make it run
- * (loads.h); room holds their paths.  False where that cannot be known. */
-#define FOUND_FILES 3
-struct found_files {
-	char path[FOUND_FILES][PATH_MAX]; /* what is loaded, its interpreter, and a script */
-	size_t n;
-};
-bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
-		  struct found_files *room);
-/* The script that the interpreter in `of` runs, as a command of its own (tool_find()); words must have room
- * for of->argc + 2.  False where it runs no script. */
-bool program_tool(const struct request *of, struct found_files *room, const char **words,
-		  struct request *ret);
 
 /* One question of explain, with the memory that it uses. */
 struct question {
@@ -49,6 +39,10 @@ struct question {
 int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
 		  const struct image *img, const struct git_env *env);
 void question_done(struct question *q);
+/* Finds the real path of path as the preload does: 0 or -errno.  *ret_through: as in struct request, valid
+ * until the next call. */
+int place_find(const char *cwd, const char *path, enum op op, char *real, char *given,
+	       const char **ret_through);
 /* True for an address without a port: the second word of a question about a connection. */
 bool question_is_address(const char *text);
 /* explain_host.c: true for a host that is no address, possibly with `udp:` and a port. */

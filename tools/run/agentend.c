@@ -3,7 +3,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/environment/environment.h"
+
+#include "run.h"
 
 /* A failure before the release of the agent was reported where it happened; after that only the exec can
  * fail. */

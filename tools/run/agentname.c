@@ -6,15 +6,22 @@
  * a file outside the workspace, or a package name that the operator types, can select it, so a project
  * cannot present itself as an agent.
  */
-#include <string.h>
+#include "agentname.h"
 
 #include <jansson.h>
+#include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/presets/agents.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/program.h"
+#include "tools/base/readfile.h"
+#include "tools/sessions/worked.h"
 
 #define LEVELS_UP    8
 #define MANIFEST_MAX (1024 * 1024)

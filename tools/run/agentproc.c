@@ -16,10 +16,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "policy/base/util.h"
+#include "policy/system/system.h"
 #include "policy/wire/ring.h"
 #include "policy/wire/wire.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/environment/environment.h"
+#include "tools/run/end/reap.h"
 #include "tools/run/end/warden.h"
 #include "tools/run/terminal/outputs.h"
 #include "tools/run/terminal/terminal.h"
@@ -29,6 +34,7 @@
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/waiters.h"
 
+#include "run.h"
 #include "surface.h"
 
 #define ATTACH_MS 5000

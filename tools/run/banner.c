@@ -4,8 +4,15 @@
 #include <string.h>
 
 #include "policy/presets/agents.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
 
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/commands/policy/policy.h"
+
+#include "reach.h"
+#include "run.h"
 #include "run_impl.h"
 
 void print_sources(const struct run *r)

@@ -9,7 +9,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/environment/statedirs.h"
+
+#include "run.h"
 
 static const char *const not_enforced[LEVEL_COUNT] = {
 	[LEVEL_HOOKS] = "programs that make system calls without libc (static, Go, parts of Bun) are not "

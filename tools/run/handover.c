@@ -20,7 +20,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/options.h"
+
+#include "run.h"
 
 static void close_fd(int *fd)
 {

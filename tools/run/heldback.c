@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
 
 #include "run.h"
 

@@ -15,13 +15,21 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "policy/wire/ring.h"
 #include "policy/question/environ_target.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+#include "policy/wire/ring.h"
 #include "policy/wire/wire.h"
 
-#include "surface.h"
 #include "tools/base/foreign.h"
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
+#include "tools/environment/environment.h"
+
+#include "reach.h"
+#include "run.h"
+#include "surface.h"
 
 #define READY_MS  20000
 #define BYE_MS	  10000

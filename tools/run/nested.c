@@ -18,10 +18,18 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 #include "policy/wire/ring.h"
 #include "policy/wire/wire.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/environment/environment.h"
+#include "tools/sessions/sessions.h"
+
+#include "run.h"
 
 #define ANSWER_MS 10000
 

@@ -6,11 +6,14 @@
  * approve`; the name follows git's GIT_TERMINAL_PROMPT.  This gives no right to answer: the helper decides
  * that for each connection.
  */
+#include "reach.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
 bool env_is_set(const char *name)
 {

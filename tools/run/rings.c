@@ -7,9 +7,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+
+#include "run.h"
 
 int ring_make(const char *name, struct ring_header **ret)
 {

@@ -5,6 +5,8 @@
  * It never starts at a weaker level than requested: if anything is missing, it exits with a message that
  * says what (125), or why the command may not run (126, 127).
  */
+#include "run.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -12,11 +14,24 @@
 
 #include "policy/presets/agents.h"
 
+#include "tools/base/installed.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/program.h"
+#include "tools/environment/environment.h"
 #include "tools/environment/secrets.h"
+#include "tools/environment/statedirs.h"
+#include "tools/gather/gather.h"
+#include "tools/gather/load.h"
 #include "tools/ledgers/heads.h"
 #include "tools/ledgers/unwritten.h"
+#include "tools/sessions/sessions.h"
+#include "tools/sessions/worked.h"
 #include "tools/supervisor/entries/moves.h"
 
+#include "agentname.h"
+#include "reach.h"
 #include "run_impl.h"
 #include "surface.h"
 

@@ -1,6 +1,6 @@
 /*
  * The parts of `pale run`: the kernel's side of the fence, the way of the command into it, the helper
- * that serves the session, and runs inside a run.  Included by tools.h alone.
+ * that serves the session, and runs inside a run.
  */
 #ifndef PALE_RUN_H
 #define PALE_RUN_H
@@ -9,9 +9,14 @@
 #include <signal.h>
 
 #include "policy/wire/wire.h"
+
 #include "tools/git/git_home.h"
 #include "tools/run/limits/limits.h"
+#include "tools/sessions/sessions.h"
 #include "tools/wall/confine.h"
+
+struct installed;
+struct program;
 
 /* The kernel's side of the fence around one session. */
 struct fence {
@@ -202,11 +207,6 @@ struct agentproc {
 	struct session_limits *limits;
 };
 
-/* program.c */
-#define SCRIPT_DEPTH 5 /* the kernel follows at most four nested interpreters */
-/* Examines a file.  0 or -errno. */
-int program_look(const char *path, struct elf_info *ret, bool *ret_setid);
-
 /*
  * Judges the command that the operator typed and records the decision: 0, or the exit code after a message
  * that says why not.  env is the command's environment.
@@ -236,14 +236,6 @@ void agent_end_overrule(struct agent_end *end, enum end_why why);
 
 /* Runs the agent to its end with signals and job control passed on, and ends what it left behind. */
 struct agent_end agentproc_run(const struct agentproc *a);
-/* We have a child other than spare. */
-bool children_left(pid_t spare);
-/* Ends every child but spare: TERM, after term_ms KILL, bounded in time.  Returns how many remain. */
-#define REAP_TERM_MS 1500
-size_t reap_children(pid_t spare, unsigned term_ms);
-/* tree.c: sends a signal to all descendants of this process, except spare and its descendants.  Returns how
- * many got it. */
-size_t tree_signal(int sig, pid_t spare);
 /* 0, or an exit code after a message that names an option that no nested run may have. */
 int nested_refuse(const struct options *o);
 /* The level of the outer session: 0 where it is at least `asked`, or an exit code after a message. */
@@ -262,13 +254,5 @@ int nested_narrow(struct launch *l, const struct bundle *b);
 /* Becomes the command under that image: returns only on failure, with an exit code. */
 int nested_exec(const struct launch *l, const char *path, char **argv, const char *preload,
 		const struct environment *env);
-
-/* --- reach.c --- */
-
-/* What PALE_PROMPT says. */
-enum prompt { PROMPT_UNSAID, PROMPT_NO, PROMPT_YES };
-enum prompt prompt_wish(void);
-/* The ways to ask the operator, as words for the helper (new reference). */
-json_t *reach_list(void);
 
 #endif

@@ -4,7 +4,10 @@
 #ifndef PALE_RUN_IMPL_H
 #define PALE_RUN_IMPL_H
 
-#include "tools/base/tools.h"
+#include "tools/base/installed.h"
+#include "tools/base/paths.h"
+#include "tools/base/program.h"
+#include "tools/environment/environment.h"
 #include "tools/environment/relocate.h"
 #include "tools/git/trunk.h"
 #include "tools/run/end/changed.h"
@@ -12,6 +15,8 @@
 #include "tools/run/terminal/outputs.h"
 #include "tools/run/terminal/terminal.h"
 #include "tools/sweep/sweep.h"
+
+#include "run.h"
 
 struct run {
 	const struct options *o;

@@ -9,8 +9,17 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
 #include "tools/base/loop.h"
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+#include "tools/base/outside.h"
+#include "tools/base/program.h"
+#include "tools/sessions/sessions.h"
+
+#include "reach.h"
 
 #define QUEUE_MAX  64
 #define TEXT_SHOWN 200

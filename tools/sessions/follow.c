@@ -4,7 +4,13 @@
 #include <poll.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
 #include "tools/base/loop.h"
+
+#include "control_client.h"
 
 #define BATCH 200 /* notifications of one session before the other sessions' turn */
 

@@ -1,6 +1,4 @@
 /*
- * Sessions that run: found, asked through their helpers, followed.
- *
  * Listens to running sessions as they start and end: for `pale pending --follow` and `pale watch`.
  *
  * Notifications come over a connection of their own; the caller opens another one for calls.
@@ -8,7 +6,9 @@
 #ifndef PALE_FOLLOW_H
 #define PALE_FOLLOW_H
 
-#include "tools/base/tools.h"
+#include <stdint.h>
+
+#include "sessions.h"
 
 #define FOLLOWED_MAX 64
 

@@ -3,6 +3,8 @@
  * closed to others count, and those of a helper that runs as another user: any user may make /tmp/pale-N
  * first.
  */
+#include "sessions.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -10,10 +12,14 @@
 #include <sys/random.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
 #include "tools/base/foreign.h"
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
+
+#include "control_client.h"
 
 struct list {
 	struct session_ref *refs;

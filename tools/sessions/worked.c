@@ -6,6 +6,8 @@
  * that no longer exist.  A writer holds a lock on the file, and starts again where another process has
  * replaced it.
  */
+#include "worked.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,8 +15,12 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/image/image.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #define WORKED	   "worked"
 #define WORKED_NEW "worked.new"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
 
 #include "caller.h"
 #include "procs.h"

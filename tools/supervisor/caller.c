@@ -16,7 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/supervisor/proc/procstat.h"
 
 #include "listener.h"

@@ -11,7 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/supervisor/proc/procstat.h"
 
 #include "answer.h"

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "tools/base/tools.h"
+#include "tools/wall/confine.h"
 #include "tools/wall/landlock.h"
 
 #include "answer.h"

@@ -19,8 +19,7 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
-
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
 
 #include "caller.h"
 #include "procfs.h"

@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "policy/file/procpath.h"
-
-#include "tools/base/tools.h"
 
 #include "caller.h"
 #include "descent.h"

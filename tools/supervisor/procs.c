@@ -19,8 +19,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/proc/procstat.h"
 
 #include "caller.h"

@@ -13,6 +13,12 @@
 #include <time.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
 
 #include "sweep.h"
 

@@ -13,8 +13,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "tools/sessions/sessions.h"
+
 #include "sweep.h"
-#include "tools/base/tools.h"
 
 /* A session that is not known to be over. */
 struct gc_live {

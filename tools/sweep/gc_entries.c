@@ -5,14 +5,19 @@
  * An entry is removed only where all its times are understood and old.  The file is not changed where it is
  * too big, is not well-formed, or is being written.
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
+
+#include "policy/base/util.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "gc.h"
 
 #define NAME	      "sessions.json"
 #define NAME_NEW      ".sessions.json.pale"

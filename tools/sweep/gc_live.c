@@ -2,8 +2,6 @@
  * Finds the live sessions.  A session is over only where that is certain: its helper no longer locks its
  * ledger, and its command is gone.
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +10,15 @@
 #include <time.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/ledgers/lines.h"
+#include "tools/sessions/sessions.h"
+
+#include "gc.h"
 
 #define STARTING_S 60 /* time that a session may take until its directory has its description */
 

@@ -1,12 +1,17 @@
 /*
  * Logs of sessions: ID.stdout and ID.stderr.
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/ledgers/ledgers.h"
+
+#include "gc.h"
 
 static const char *const suffixes[] = { ".stdout", ".stderr" };
 

@@ -3,15 +3,21 @@
  * writes, and are removed soon, since they have no further use and take memory.  Ledgers have their own
  * retention; at a start the helper removes some of them.
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
+#include "tools/base/paths.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/ledgers/lines.h"
+#include "tools/ledgers/prune.h"
 #include "tools/ledgers/unwritten.h"
+#include "tools/sessions/sessions.h"
+
+#include "gc.h"
 
 #define SOON_S 3600 /* or the expiry, where that is less */
 #define SLOW_S 60   /* time that a session may take to show that it lives */

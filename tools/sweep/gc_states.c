@@ -1,11 +1,16 @@
 /*
  * Sweeps the agent's own session state in the workspace.  The agent may have made any of these files.
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+
+#include "gc.h"
 
 #define DATA	 "data/opencode"
 #define DATABASE "opencode.db"

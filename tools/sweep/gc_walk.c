@@ -5,14 +5,16 @@
  * directory that was open when it was examined.  At most LEVELS directories are open: a deeper tree is not
  * removed (-E2BIG).
  */
-#include "gc.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+
+#include "policy/system/cleanup.h"
+
+#include "gc.h"
 
 #define LEVELS 32
 #define TRIES  8 /* of an openat2() that failed because of a concurrent rename */

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/base/tools.h"
+#include "policy/rules/rule.h"
+
+struct bundle;
+struct options;
 
 /* The policy's settings for it (settings.gc, expiry_s, logs); strings are owned. */
 struct gc_policy {

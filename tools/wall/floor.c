@@ -6,15 +6,19 @@
  * names in one directory.  The supervisor enforces what other patterns deny, and what is finer than "read"
  * and "write".  An error about one place grants less, never more.
  */
+#include "floor.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/judge/eval.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
-#include "floor.h"
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
 
 #define FLOOR_ALL (FLOOR_READ | FLOOR_WRITE)
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "floor.h"
-#include "tools/base/tools.h"
 
 #define PROBES 16
 

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/judge/eval.h"
 
 #include "floor.h"
-#include "tools/base/tools.h"
 
 static const bool keeps[RULE_KIND_COUNT] = {
 	[RULE_FILE_DENY] = true,   [RULE_FILE_ASK] = true,  [RULE_FILE_SENSITIVE] = true,

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 
 #include "floor.h"
-#include "tools/base/tools.h"
 
 /* Entries of one directory that are granted one by one; the rest is left to the supervisor. */
 #define ENTRIES_MAX 8192

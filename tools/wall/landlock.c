@@ -8,6 +8,8 @@
  * has no rule either, and no directory can be moved without it: the supervisor moves directories after it
  * has checked what lies in them (rename.c).
  */
+#include "landlock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -15,10 +17,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "confine.h"
-#include "landlock.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "confine.h"
 
 enum right_kind { RIGHT_FS, RIGHT_NET, RIGHT_SCOPE, RIGHT_KINDS };
 

@@ -2,8 +2,6 @@
  * Keys that answer.  An answer carries the digest of the card in the pad; if the helper has another card by
  * now, it refuses the answer.
  */
-#include "watch.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +9,16 @@
 #include <time.h>
 
 #include "policy/question/carddigest.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/cards/stepup.h"
 #include "tools/edit/edit.h"
+
+#include "watch.h"
 
 #define PROJECT_DAYS 30
 #define REASON_MAX   512

@@ -2,15 +2,21 @@
  * The state of the sessions.  When a helper's notice says that its list of cards changed, the whole list is
  * read again, so no card is kept that the helper does not have.
  */
-#include "watch.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "policy/base/util.h"
 #include "policy/question/carddigest.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/commands/operator/pending.h"
+#include "tools/sessions/control_client.h"
+
+#include "watch.h"
 
 #define LIST_NS	   (2 * NS_S) /* the times of waiting cards may have changed */
 #define TOUCH_NS   (20 * NS_S)

@@ -2,9 +2,11 @@
  * From top to bottom: questions, the text of the chosen one, decisions.  A low screen has no decisions, and
  * few questions.
  */
-#include "watch.h"
-
 #include <string.h>
+
+#include "tools/base/output.h"
+
+#include "watch.h"
 
 #define LOW_ROWS 20
 

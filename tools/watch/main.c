@@ -4,12 +4,18 @@
  * A key answers a card only when its last row was on the screen, and not within half a second after it
  * appeared by itself; keys typed before are discarded.
  */
-#include "watch.h"
-
 #include <ctype.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+
+#include "policy/base/util.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/sessions/sessions.h"
+
+#include "watch.h"
 
 #define STATUS_NS (6 * NS_S)
 #define TICK_MS	  200

@@ -2,9 +2,11 @@
  * A row that continues the one above is marked by a bar, so that no text can look like a field of its own;
  * only pale writes in the column of labels.
  */
-#include "watch.h"
-
 #include <string.h>
+
+#include "tools/base/output.h"
+
+#include "watch.h"
 
 #define INDENT	 12
 #define ROWS_MAX 32000 /* limit of an ncurses pad */

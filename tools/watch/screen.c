@@ -6,6 +6,11 @@
 #include <locale.h>
 #include <string.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+
 #include "watch.h"
 
 static bool has_paint;

@@ -14,7 +14,10 @@
 
 #include <ncurses.h>
 
+#include "policy/system/system.h"
+
 #include "tools/base/loop.h"
+#include "tools/base/output.h"
 #include "tools/cards/card.h"
 #include "tools/sessions/follow.h"
 

@@ -7,10 +7,15 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/command/argv.h"
+#include "policy/judge/eval.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/gather/load.h"
 #include "tools/question/question.h"
+
+#include "explain.h"
 
 /* Why no rule can change the decision, by its reason; NULL: a rule can. */
 static const char *reason_advice(enum reason r)

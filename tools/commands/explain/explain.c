@@ -5,17 +5,27 @@
  * Inside a session the session's image judges; with policy options, the policy that a nested run would
  * have.
  */
+#include "explain.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/command/script.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/program.h"
+#include "tools/base/shellsplit.h"
 #include "tools/cards/grants.h"
+#include "tools/gather/load.h"
 #include "tools/git/gitbranch.h"
 #include "tools/question/question.h"
+#include "tools/run/run.h"
+#include "tools/sessions/sessions.h"
 
 struct explainer {
 	const struct options *o;

@@ -4,9 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/parse/parse.h"
+
+#include "tools/base/paths.h"
+#include "tools/environment/environment.h"
 #include "tools/environment/relocate.h"
+#include "tools/gather/load.h"
 #include "tools/git/gitbranch.h"
+#include "tools/sessions/sessions.h"
 
 static int foresee(struct environment *env, const struct environment_source *s)
 {

@@ -7,8 +7,10 @@
 
 #include "policy/base/addr.h"
 #include "policy/base/sockaddr.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/output.h"
 #include "tools/question/question.h"
 
 bool question_is_name(const char *text)

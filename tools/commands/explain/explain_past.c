@@ -4,8 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/judge/eval.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/ledgers/denial.h"
+#include "tools/ledgers/ledgers.h"
 #include "tools/question/question.h"
+#include "tools/sessions/sessions.h"
+
+#include "explain.h"
 
 /* Which part of pale reported the denial. */
 static const char *attested(const struct record *r)

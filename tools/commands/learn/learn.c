@@ -11,6 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+
 #define LEFT_SHOWN 20
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 

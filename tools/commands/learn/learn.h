@@ -6,7 +6,11 @@
 #define PALE_LEARN_H
 
 #include "policy/lesson/lesson.h"
+
+#include "tools/base/options.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/load.h"
+#include "tools/ledgers/ledgers.h"
 
 struct learn {
 	struct options o;

@@ -6,8 +6,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "learn.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
 #include "tools/commands/machine/init.h"
+#include "tools/gather/load.h"
+
+#include "learn.h"
 
 /* --- the text --- */
 

@@ -5,8 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "learn.h"
 #include "policy/record/chain.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/ledgers/lines.h"
+
+#include "learn.h"
 
 static int refuse(const char *path, uint64_t line, const char *why)
 {

@@ -11,9 +11,18 @@
 #include <time.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/record/checkpoint.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/ledgers/lines.h"
+#include "tools/ledgers/prune.h"
+
+#include "log_verify.h"
 
 #define FOLLOW_MS 250
 

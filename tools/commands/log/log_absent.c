@@ -10,9 +10,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/ledgers/heads.h"
+#include "tools/ledgers/ledgers.h"
 #include "tools/ledgers/lines.h"
+#include "tools/sessions/sessions.h"
 
 /* A user by name or uid, NO_OWNER where it does not exist. */
 static uid_t user_of(const char *text)

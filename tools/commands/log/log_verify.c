@@ -6,18 +6,28 @@
  * session is still running.  A ledger that was rewritten as a whole is found only by what is not in the file:
  * the key that sealed it, and heads that were kept elsewhere (heads.h).
  */
+#include "log_verify.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "policy/record/chain.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
 
-#include "log_absent.h"
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/ledgers/heads.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/ledgers/lines.h"
 #include "tools/ledgers/unwritten.h"
+#include "tools/sessions/sessions.h"
+
+#include "log_absent.h"
 
 /* Where a helper of another user keeps ledgers, and the key that seals them. */
 #define SEALED_ROOT "/var/lib/pale/"

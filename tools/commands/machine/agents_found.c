@@ -5,6 +5,8 @@
 
 #include "policy/presets/agents.h"
 
+#include "tools/base/program.h"
+
 #include "init.h"
 
 static bool find(struct agent_found *a, const char *name, size_t n)

@@ -2,18 +2,24 @@
  * pale doctor: what this machine has of each mechanism, which level it reaches, and how it could reach a
  * higher one.  It makes the same checks as `pale run` before a start.
  */
+#include "doctor.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "policy/base/util.h"
 #include "policy/presets/agents.h"
+#include "policy/system/cleanup.h"
 
-#include "doctor.h"
-#include "init.h"
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/run/limits/limits.h"
+#include "tools/run/run.h"
+
+#include "init.h"
 
 #define ROWS_MAX    64
 #define AGENTS_MAX  24

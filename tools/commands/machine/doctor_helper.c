@@ -2,18 +2,21 @@
  * The helper's part of pale doctor: where the helper runs as a user of its own, the installation relies on
  * modes and owners of files, which may have changed since.
  */
-#include "doctor.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
 #include "tools/base/foreign.h"
-#include "tools/base/tools.h"
+#include "tools/base/installed.h"
+#include "tools/base/paths.h"
+
+#include "doctor.h"
 
 #define INSTALL_AGAIN "make install SETUID=1 or SERVICE=1"
 

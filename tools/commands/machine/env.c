@@ -7,9 +7,14 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/environment/environment.h"
 #include "tools/environment/relocate.h"
+#include "tools/gather/gather.h"
 
 #define MASKED "****"
 

@@ -4,14 +4,23 @@
  *
  * It overwrites a policy only with --force, and then keeps the old one.
  */
+#include "init.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "doctor.h"
-#include "init.h"
+#include "policy/base/util.h"
 #include "policy/presets/agents.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/load.h"
+#include "tools/sessions/sessions.h"
+
+#include "doctor.h"
 
 #define AGENTS_MAX  16
 #define BACKUPS_MAX 100

@@ -4,7 +4,7 @@
 #ifndef PALE_INIT_H
 #define PALE_INIT_H
 
-#include "tools/base/tools.h"
+#include "tools/base/program.h"
 
 /* An agent on PATH. */
 struct agent_found {

@@ -2,6 +2,7 @@
  * The first policy: it decides the same as its preset, and shows the language by examples.  Each example is
  * a valid line after `# `.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "init.h"

@@ -15,10 +15,16 @@
 #include <termios.h>
 
 #include "policy/question/carddigest.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/cards/card.h"
 #include "tools/cards/stepup.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
+
+#include "pending.h"
 
 struct answer {
 	const char *decision, *scope;

@@ -4,11 +4,19 @@
  * Kept grants are in files; those of one session are only in its helper.  If a helper runs, it revokes the
  * grant and records that; else this command changes the user's own file as a helper would.
  */
-#include "tools/cards/grants.h"
-
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/cards/grants.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
+
+#include "pending.h"
 
 #define ID_SHOWN 8
 

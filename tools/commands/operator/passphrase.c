@@ -9,10 +9,17 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "policy/base/util.h"
 #include "policy/record/passphrase.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/installed.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
 #include "tools/cards/stepup.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
 
 /* The typed passphrases.  Wiped at the end. */
 struct typed {

@@ -4,12 +4,19 @@
  * What the agent wants to do is shown whole and escaped, one argument a line, so that nothing can hide
  * behind a long line or a control character.
  */
+#include "pending.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/cards/card.h"
+#include "tools/sessions/control_client.h"
 #include "tools/sessions/follow.h"
+#include "tools/sessions/sessions.h"
 
 #define RESCAN_MS 1000
 

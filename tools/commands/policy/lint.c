@@ -10,9 +10,14 @@
 
 #include "policy/base/path.h"
 #include "policy/lint/lint.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/readfile.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/gather.h"
+#include "tools/gather/load.h"
 
 static bool world_exists(const char *path, void *ctx)
 {

@@ -4,11 +4,19 @@
  * pale policy show, edit, reload, test.  `show` prints the settings and rules that hold here, each with the
  * line that it comes from.
  */
+#include "policy.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/load.h"
+
+#include "policy_reload.h"
 
 static const char *const modes[] = { "none", "read-only", "workspace-write", "danger" };
 static const char *const approvals[] = { "never", "ask" };

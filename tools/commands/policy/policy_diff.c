@@ -8,7 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 #include "tools/commands/learn/learn.h"
+#include "tools/gather/load.h"
 
 #define DEEDS_MAX    16384 /* most different deeds that are judged */
 #define SLOTS	     (2 * DEEDS_MAX)

@@ -13,10 +13,20 @@
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/commands/machine/init.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/load.h"
+#include "tools/sessions/sessions.h"
+
+#include "policy_reload.h"
 
 struct edit {
 	const struct options *o;

@@ -1,12 +1,21 @@
 /*
  * pale policy reload: loads the current policy files into running sessions.
  */
+#include "policy_reload.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/lesson/rejudge.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
 
 static const char *text_at(const json_t *j, const char *key)
 {

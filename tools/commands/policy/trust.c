@@ -4,8 +4,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/dotenv.h"
 #include "tools/gather/pins.h"
+#include "tools/sessions/sessions.h"
 
 /* --- one file ---------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,14 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "policy/record/record.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
 #include "tools/edit/edit.h"
+#include "tools/gather/gather.h"
+#include "tools/gather/load.h"
 
 /* --- the text ----------------------------------------------------------------------------------------- */
 

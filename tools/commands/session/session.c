@@ -7,8 +7,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/ledgers/ledgers.h"
+#include "tools/sessions/sessions.h"
 #include "tools/sweep/sweep.h"
+
+#include "session_show.h"
+#include "session_stop.h"
 
 enum row_state { ROW_LIVE, ROW_DEAD, ROW_ENDED };
 

@@ -6,7 +6,10 @@
 
 #include "policy/base/expiry.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/gather/load.h"
+#include "tools/sessions/sessions.h"
 #include "tools/sweep/sweep.h"
 
 /* Takes the settings of the policy here, which the options override.  0 or an exit code after a message. */

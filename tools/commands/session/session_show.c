@@ -3,13 +3,21 @@
  * a running session, or from an ended session's description; all else (programs, denials, changes) is read
  * from the ledger.
  */
+#include "session_show.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/ledgers/ledgers.h"
 #include "tools/ledgers/unwritten.h"
 #include "tools/run/end/changed.h"
+#include "tools/sessions/sessions.h"
 
 #define DENIED_SHOWN 12
 #define LATER_SHOWN  20

@@ -5,12 +5,20 @@
  * kills those that remain.  The command is done when the helper has written the ledger's end and closes the
  * connection.
  */
+#include "session_stop.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
 
 /* Longer than the grace, the end of remaining processes and the end of the ledger together, which are all
  * bounded. */

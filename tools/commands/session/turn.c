@@ -5,7 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/sessions/control_client.h"
+#include "tools/sessions/sessions.h"
 
 static int turn_one(const struct session_ref *ref)
 {

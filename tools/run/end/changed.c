@@ -5,6 +5,8 @@
  * the top first, skips directories of unpacked packages (it counts the programs in them), and ends after a
  * fixed time, which it then reports.  It follows no link and opens no file.
  */
+#include "changed.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "changed.h"
 #include "policy/base/buf.h"
+#include "policy/base/util.h"
 #include "policy/command/cmd.h"
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
 
 #define BUDGET_MS 200
 #define LINES_MAX 20

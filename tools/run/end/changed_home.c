@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "changed.h"
-#include "tools/base/tools.h"
 
 #define ENTRIES_MAX 1024
 

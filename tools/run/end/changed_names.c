@@ -4,10 +4,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "changed.h"
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/rules/state.h"
-#include "tools/base/tools.h"
+
+#include "changed.h"
 
 /* A pattern is matched against as many last components of a path as it has itself. */
 static const struct {

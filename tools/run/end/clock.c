@@ -10,8 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/system.h"
+
 #include "tools/run/limits/limits.h"
+
+#include "reap.h"
 
 #define GRACE_MS 5000
 #define AGAIN_MS 20 /* between two rounds of KILL */

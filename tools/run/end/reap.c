@@ -3,6 +3,8 @@
  * so it only needs to look at its own children, repeatedly, until none is left.  A child's pid cannot be
  * reused before the child is reaped, so no signal reaches another process.
  */
+#include "reap.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +12,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/proc.h"
 
 #define KILL_MS	 3000
 #define STEP_MS	 5

@@ -11,7 +11,12 @@
 #include <string.h>
 #include <sys/pidfd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/proc.h"
+
+#include "reap.h"
 
 enum kin { KIN_UNKNOWN, KIN_OURS, KIN_NOT };
 

@@ -13,6 +13,8 @@
  * newer than the list being walked.  So during each walk, and for a while after it, each new pid is examined,
  * the newest first.
  */
+#include "warden.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +28,11 @@
 #include <time.h>
 
 #include "policy/programs/mark.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
-#include "tools/base/tools.h"
-#include "warden.h"
+#include "tools/base/proc.h"
+#include "tools/base/readfile.h"
 
 #define NAME	   "pale-warden"
 #define LINE	   3 /* the warden's end of the socket pair, its only descriptor but /dev/null */

@@ -2,6 +2,7 @@
 #ifndef PALE_WARDEN_H
 #define PALE_WARDEN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct warden {

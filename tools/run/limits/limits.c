@@ -13,8 +13,11 @@
 
 #include "policy/base/buf.h"
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
 
 /* --- what is wanted ------------------------------------------------------------------------------------ */
 

@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #include "limits.h"
-#include "tools/base/tools.h"
 
 #define PERIOD_US  100000 /* period of cpu limits, the kernel's default */
 #define SMALL_FILE (64 * 1024)

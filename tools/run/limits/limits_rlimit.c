@@ -11,8 +11,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/proc.h"
+#include "tools/base/readfile.h"
+
 #include "limits.h"
-#include "tools/base/tools.h"
 
 static const struct {
 	enum resource r;

@@ -18,9 +18,15 @@
 #include <time.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/options.h"
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 
 #include "limits.h"
-#include "tools/base/tools.h"
 
 #define BUSCTL	"/usr/bin/busctl"
 #define UNIT	"pale-%s.scope"

@@ -17,6 +17,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
 #include "tools/base/thread.h"
 
 #define BUFFER	  (64 * 1024)

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/base/tools.h"
-
 enum output { OUTPUT_STDOUT, OUTPUT_STDERR, OUTPUT_COUNT };
 
 /* --- outputs.c --- */

@@ -1,13 +1,17 @@
 /*
  * One log: a new file, bounded.
  */
-#include "outputs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/base/paths.h"
+#include "tools/sessions/sessions.h"
+
+#include "outputs.h"
 
 int outlog_dir(const char *dir)
 {

@@ -2,6 +2,8 @@
  * The front's loop: relays bytes, sizes, signals and stops until the back has ended.  Nothing here runs in
  * a signal handler.
  */
+#include "relay.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -10,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "relay.h"
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
 
 void relay_hang_up(struct front *f)
 {

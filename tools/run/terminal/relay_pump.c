@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/base/util.h"
+
 #include "relay.h"
-#include "tools/base/tools.h"
 
 #define ROUNDS	  32 /* most reads of the agent's output in one call */
 #define LOOK_MS	  100

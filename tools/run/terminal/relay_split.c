@@ -17,8 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/base/util.h"
+
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+
 #include "relay.h"
-#include "tools/base/tools.h"
 
 static const int served[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
 			      SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD, SIGWINCH };

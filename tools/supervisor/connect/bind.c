@@ -14,12 +14,13 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "policy/base/fileop.h"
+#include "policy/system/cleanup.h"
 
 #include "tools/base/thread.h"
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/domain.h"

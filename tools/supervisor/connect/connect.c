@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"

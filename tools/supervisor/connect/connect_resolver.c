@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/hosts/resolver.h"

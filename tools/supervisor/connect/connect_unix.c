@@ -12,7 +12,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/listener.h"

@@ -7,14 +7,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/file_limit.h"
 #include "tools/supervisor/handlers.h"

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/hosts/resolver.h"
 
 #include "line.h"

@@ -6,10 +6,10 @@
  * answered.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/threads/workers.h"

@@ -3,8 +3,10 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

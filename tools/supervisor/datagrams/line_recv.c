@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

@@ -8,11 +8,14 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/supervisor.h"
 
 #include "line.h"

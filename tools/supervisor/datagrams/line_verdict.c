@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/supervisor.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"

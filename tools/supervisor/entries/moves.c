@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
 #include "tools/supervisor/setup.h"
 
 /* Another session looks through a directory for a second or two at most, unless it is stopped. */

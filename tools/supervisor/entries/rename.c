@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "policy/base/buf.h"
 #include "policy/base/fileop.h"
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"

@@ -22,8 +22,9 @@
 #include "policy/command/argv.h"
 #include "policy/command/git.h"
 #include "policy/command/script.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/outside.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/pushes.h"
 #include "tools/supervisor/handlers.h"

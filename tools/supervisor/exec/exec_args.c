@@ -11,7 +11,6 @@
 #include "policy/base/buf.h"
 #include "policy/question/environ_target.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"

@@ -9,12 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"
+#include "tools/wall/confine.h"
 
 #include "exec.h"
 

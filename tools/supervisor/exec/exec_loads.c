@@ -10,8 +10,9 @@
 #include "policy/base/path.h"
 #include "policy/command/script.h"
 #include "policy/programs/tool.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/outside.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/threads/workers.h"

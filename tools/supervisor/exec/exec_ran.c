@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/readfile.h"
 
 #include "exec.h"
 

@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/readfile.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/pushes.h"

@@ -41,8 +41,8 @@
 #include <unistd.h>
 
 #include "policy/command/argv.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/descent.h"
 #include "tools/supervisor/listener.h"

@@ -22,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/proc/procstat.h"

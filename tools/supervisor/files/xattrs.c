@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "policy/base/util.h"
 #include "policy/record/digest.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/gitfiles/gitconfig.h"
 #include "policy/gitfiles/githook.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/verdict/verdict_answer.h"

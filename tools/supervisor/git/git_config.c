@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/base/buf.h"
 #include "policy/base/path.h"
 #include "policy/gitfiles/gitconfig.h"
-
-#include "tools/base/tools.h"
+#include "policy/image/image.h"
+#include "policy/record/replacefile.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "git.h"
 

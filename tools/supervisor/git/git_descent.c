@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "policy/base/buf.h"
-#include "tools/base/tools.h"
+#include "policy/system/system.h"
 
 #define COMMITS_MAX 10000
 #define SLOTS	    32768 /* of the table: a power of two, well above COMMITS_MAX */

@@ -22,10 +22,12 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/gitfiles/gitconfig.h"
 #include "policy/gitfiles/githook.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/paths.h"
 #include "tools/supervisor/asker.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/open/open.h"

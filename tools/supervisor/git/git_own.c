@@ -14,10 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/base/buf.h"
 #include "policy/base/path.h"
 #include "policy/gitfiles/gitindex.h"
+#include "policy/image/image.h"
+#include "policy/rules/rule.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
+#include "tools/git/git_home.h"
 
 #include "git.h"
 

@@ -11,7 +11,6 @@
 #include "policy/base/path.h"
 #include "policy/command/git.h"
 
-#include "tools/base/tools.h"
 #include "tools/git/gitbranch.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"

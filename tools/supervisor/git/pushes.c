@@ -11,9 +11,10 @@
 #include <strings.h>
 
 #include "policy/base/addr.h"
+#include "policy/base/util.h"
 #include "policy/gitfiles/gitpush.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/git/gitbranch.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/proc/procstat.h"

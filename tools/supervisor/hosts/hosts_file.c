@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "policy/base/sockaddr.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "hosts.h"
-#include "tools/base/tools.h"
 
 #define HOSTS_FILE     "/etc/hosts"
 #define HOSTS_FILE_MAX (32u << 20) /* bytes; a larger file counts as one without names */

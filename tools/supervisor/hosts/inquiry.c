@@ -1,9 +1,12 @@
 #include "inquiry.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
 #include "tools/supervisor/verdict/verdict.h"
 
 bool asker_is(const struct asker *a, const struct asker *b)

@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
 #include "tools/dns/door.h"
 #include "tools/dns/forwarder.h"
 #include "tools/dns/limits.h"

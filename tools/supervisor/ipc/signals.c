@@ -19,7 +19,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/readfile.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/descent.h"

@@ -21,14 +21,15 @@
 #include "sysv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/supervisor.h"

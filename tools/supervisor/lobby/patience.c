@@ -11,13 +11,16 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/time.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/file_limit.h"

@@ -13,8 +13,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
 #include "tools/base/thread.h"
-#include "tools/base/tools.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/supervisor.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/verdict/verdict.h"

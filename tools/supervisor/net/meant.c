@@ -12,7 +12,8 @@
  */
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/pushes.h"
 #include "tools/supervisor/hosts/resolver.h"

@@ -10,8 +10,8 @@
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/verdict/verdict.h"
 
 #include "net.h"

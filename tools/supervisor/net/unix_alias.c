@@ -7,11 +7,12 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/lesson/sockets.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/verdict.h"
 

@@ -16,7 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
 
 #define TIMEOUT_US 500000 /* a dump takes microseconds */
 /* Of include/net/tcp_states.h: sockets that listen, and datagram sockets. */

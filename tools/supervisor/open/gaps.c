@@ -16,14 +16,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/supervisor.h"
+#include "tools/wall/confine.h"
 
 #define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define ROUNDS	    64 /* limit on directories that appear while they are looked for */

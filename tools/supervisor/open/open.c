@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"

@@ -8,10 +8,10 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "policy/base/path.h"
+#include "policy/system/cleanup.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/place.h"
@@ -26,6 +26,7 @@
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/verdict/verdict.h"
+#include "tools/wall/confine.h"
 #include "tools/wall/numbers.h"
 
 #include "gaps.h"

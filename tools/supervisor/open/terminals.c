@@ -11,10 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/proc.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/setup.h"

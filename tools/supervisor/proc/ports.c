@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "policy/base/addr.h"
 #include "policy/base/sockaddr.h"
-
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
 
 #define LO	     1	/* the loopback device's number, in every network */
 #define STATE_LISTEN 10 /* of include/net/tcp_states.h */

@@ -11,8 +11,9 @@
 
 #include "policy/base/buf.h"
 
+#include "tools/base/proc.h"
+
 #include "ports.h"
-#include "tools/base/tools.h"
 
 static bool has_socket(pid_t pid, const char *link)
 {

@@ -6,7 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
 
 int procstat_open(int dir, pid_t pid, const char *name)
 {

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+
 #include "tools/supervisor/handlers.h"
 #include "tools/wall/numbers.h"
 

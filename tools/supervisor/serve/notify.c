@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -17,7 +18,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/system.h"
+
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
@@ -38,6 +41,7 @@
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/worker.h"
+#include "tools/wall/confine.h"
 
 #include "dispatch.h"
 #include "policies.h"

@@ -11,9 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/paths.h"
+#include "tools/base/readfile.h"
 #include "tools/supervisor/open/gaps.h"
 #include "tools/supervisor/supervisor.h"
+#include "tools/wall/confine.h"
 
 #define SUFFIX ".new"
 

@@ -4,8 +4,9 @@
 #include <signal.h>
 #include <time.h>
 
+#include "policy/base/util.h"
+
 #include "tools/base/thread.h"
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 
 #include "workers.h"

@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/procs.h"

@@ -13,13 +13,15 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "policy/base/util.h"
+
 #include "tools/base/thread.h"
-#include "tools/base/tools.h"
 #include "tools/supervisor/supervisor.h"
 
 #define STACK_SIZE     (256u << 10)

@@ -11,7 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+#include "tools/base/paths.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/procs.h"

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/threads/workers.h"
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/net/net.h"
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <termios.h>
 
@@ -22,8 +23,9 @@
 #include "policy/base/sockaddr.h"
 #include "policy/file/procpath.h"
 #include "policy/lesson/sockets.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/ids.h"
 #include "tools/supervisor/setup.h"

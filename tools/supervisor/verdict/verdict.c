@@ -9,11 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy/base/fileop.h"
+#include "policy/base/util.h"
 
-#include "tools/base/tools.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/listener.h"

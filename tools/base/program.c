@@ -2,6 +2,7 @@
  * The command before it runs: found as execvp() does, and inspected for whether the preload can work in it.
  * A static or foreign program is reported here, before anything starts.
  */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,9 +10,10 @@
 
 #include "policy/base/path.h"
 #include "policy/programs/tool.h"
+#include "policy/system/cleanup.h"
 
-#include "question.h"
-#include "tools/base/tools.h"
+#include "program.h"
+#include "readfile.h"
 
 static int check_file(const char *path)
 {

@@ -7,7 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/base/tools.h"
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+#include "tools/gather/gather.h"
+#include "tools/gather/load.h"
+
+#include "run.h"
 
 #define FINDINGS_BYTES (32 * 1024)
 

@@ -16,12 +16,18 @@
 #include "policy/base/path.h"
 #include "policy/command/argv.h"
 #include "policy/command/script.h"
+#include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 #include "policy/wire/ring.h"
 #include "policy/wire/wire.h"
 
-#include "question.h"
-#include "tools/base/tools.h"
+#include "tools/base/options.h"
+#include "tools/base/output.h"
+#include "tools/base/program.h"
 #include "tools/git/gitbranch.h"
+#include "tools/question/question.h"
+
+#include "run.h"
 
 #define LINE_SIZE 16384 /* for a denial */
 

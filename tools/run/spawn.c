@@ -10,9 +10,13 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "policy/parse/parse.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
-#include "tools/base/tools.h"
+#include "tools/base/installed.h"
+
+#include "run.h"
 
 #define HELPER_FD 3
 

@@ -4,6 +4,8 @@
  * Only the session's own helper may answer, so the server is checked by the kernel's credentials, and
  * nothing from another server is shown.
  */
+#include "control_client.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -12,10 +14,11 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
 #include "tools/base/foreign.h"
-#include "tools/base/tools.h"
 
 /* A helper that does not answer in this time counts as dead. */
 #define ANSWER_SECONDS 10
