@@ -72,7 +72,7 @@ static struct who who_is(struct helper *h, enum feed_id id, int32_t pid)
 static uint64_t key_of(const struct helper *h, enum feed_id id, const struct ring_record *r, const char *exe)
 {
 	struct {
-		uint64_t target, exe, approval, addr, why;
+		uint64_t target, exe, approval, addr, why, time;
 		uint32_t kind, op, verdict, reason, access, rule, nested, image, note, feed, id, unused;
 	} k = { .kind = (uint32_t)r->kind,
 		.op = (uint32_t)r->op,
@@ -84,7 +84,9 @@ static uint64_t key_of(const struct helper *h, enum feed_id id, const struct rin
 		.image = r->image,
 		.note = (uint32_t)r->note,
 		.feed = (uint32_t)id,
-		.id = r->id };
+		.id = r->id,
+		/* Targets that were cut may differ behind the cut, so these are never repeats. */
+		.time = r->target_cut > 0 ? r->time_ns : 0 };
 	uint64_t key;
 
 	crypto_shorthash((unsigned char *)&k.target, (const unsigned char *)r->target, r->target_len,

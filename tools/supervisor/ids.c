@@ -47,7 +47,10 @@ static uint32_t permuted(const struct ids *ids, uint32_t n)
 	return (uint32_t)left << 16 | right;
 }
 
-/* A number for what was denied: two denials with the same fields here are the same denial, repeated. */
+/*
+ * A number for what was denied: two denials with the same fields here are the same denial, repeated, unless
+ * their targets were cut: these may differ behind the cut.
+ */
 static uint64_t deed_of(const struct ids *ids, const struct ring_record *r)
 {
 	const uint64_t key[] = {
@@ -58,7 +61,6 @@ static uint64_t deed_of(const struct ids *ids, const struct ring_record *r)
 		(uint64_t)r->reason << 32 | r->access,
 		(uint64_t)r->rule << 32 | r->nested,
 		(uint64_t)r->image << 32 | (uint64_t)r->note,
-		r->target_cut,
 	};
 
 	return hash(ids, key, sizeof(key));
@@ -71,7 +73,7 @@ uint32_t ids_find(struct ids *ids, const struct ring_record *r)
 
 	pthread_mutex_lock(&ids->lock);
 	/* 0 means no id, so the one number that is permuted to 0 is skipped. */
-	if (ids->recent[at].deed != deed || ids->recent[at].id == 0) {
+	if (ids->recent[at].deed != deed || ids->recent[at].id == 0 || r->target_cut > 0) {
 		ids->recent[at].deed = deed;
 		while ((ids->recent[at].id = permuted(ids, ids->given++)) == 0)
 			;

@@ -71,6 +71,19 @@ t_repeats_are_folded() {
 	verifies
 }
 
+# Words behind the cut may differ, so neither is a repeat of the other.
+t_long_commands_are_not_folded() {
+	local words n ids
+	words=$(head -c 6000 /dev/zero | tr '\0' w)
+	printf '[commands]\ndeny = tac\n' | policy
+	fsh "/bin/true $words x; /bin/true $words y; /bin/true $words z; tac $words x; tac $words y; exit 0"
+	n=$(records exec allow '"target":"/bin/true w' | grep -c '"count":1,')
+	[ "$n" = 3 ] || fail "$n records"
+	ids=$(records exec deny '"target":"tac w' | grep -oE 'id=[0-9a-f]+' | sort -u | wc -l)
+	[ "$ids" = 2 ] || fail "$ids ids"
+	verifies
+}
+
 t_json_is_the_record() {
 	fsh 'cat file'
 	run pale log --json
