@@ -5,8 +5,9 @@
 # many tries of each kind.
 . "$T_LIB"
 
-TRIES=${RACES:-50000}
+TRIES=${RACES:-15000}
 EXECS=$((TRIES / 250))
+[ $EXECS -ge 200 ] || EXECS=200
 RACE=$T_VICTIMS/race
 
 # Two directories, one of them forbidden, and two ports, one of them denied.
