@@ -39,7 +39,8 @@ static bool value_matches(const char *pattern, uint32_t match, const char *value
  */
 static const char *find_letter(const struct cmd_view *v, const char *arg, char letter)
 {
-	/* whether a letter takes a value depends on a subcommand that has no row */
+	/* GROUPS: whether a letter takes a value depends on a subcommand that has no row, so no letter
+	 * ends the cluster */
 	bool groups = v->global && v->global->flags & OPTIONS_GROUPS;
 
 	if (arg[0] != '-')
@@ -255,7 +256,8 @@ static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *
 	return false;
 }
 
-/* Is the value of a letter told apart from more letters, or from an option, whatever the letter takes? */
+/* True where text cannot be more option letters or an option, because it does not begin with a letter
+ * after its dashes (two at most).  So it is a value, whatever the option letter before it takes. */
 static bool is_only_value(const char *text)
 {
 	size_t dashes = text[0] != '-' ? 0 : text[1] != '-' ? 1 : 2;
@@ -384,7 +386,8 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 	enum cmd_arg kind;
 	const char *arg;
 
-	/* the shell that it covers runs what its input says anyway */
+	/* the rule allows the shell with any input, which may contain any command, so its options need not
+	 * be named */
 	if (flags & OPTIONS_INPUT && named == 0 && e->end == END_OPEN)
 		return true;
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
@@ -420,7 +423,8 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 
 	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)
 		return false;
-	/* a rule without words, or with any number of them, has matched the whole */
+	/* for a further goal a rule without words, or with `...`, is not matched again: it has matched the
+	 * whole command already */
 	words = v->from ? rule_words(t, e) : 1;
 	if (words == 0 || words == SIZE_MAX || !words_match(t, v, e))
 		return false;

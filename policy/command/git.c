@@ -104,8 +104,8 @@ static void touch_goal(struct git_scan *s, const char *word)
 }
 
 /*
- * The branch that checkout or switch goes to.  Going back touches no branch: to the one before (`-`,
- * `@{-1}`), or to the one that the session began on.
+ * The branch that checkout or switch goes to.  Two branches do not count as touched: the previous one (`-`,
+ * `@{-1}`), and the one that the session began on.
  */
 static void touch_place(struct git_scan *s, const char *word)
 {
@@ -283,7 +283,7 @@ static void scan_push(struct git_scan *s)
 	size_t n = 1;
 	const char *word;
 
-	/* the child of a push over https, which was judged: the child talks to its parent alone */
+	/* send-pack that a push over https started: that push was judged, and send-pack talks only to it */
 	if (has_option(s, "", "stateless-rpc") && !has_option(s, "", "no-stateless-rpc") &&
 	    strcmp(s->view.word, "send-pack") == 0)
 		return;

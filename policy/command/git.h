@@ -25,9 +25,9 @@ const char *git_short_branch(const char *ref);
 bool git_is(const struct command *c);
 
 /*
- * True where c touches a branch that SEC_BRANCH protects, with the rule in *ret_rule.  head is the short
- * name of HEAD's branch in the caller's directory; NULL: unknown; "": it is also unknown to which branch a
- * push goes that names its branch.  Always false where no branch is protected.
+ * True where c touches a branch that SEC_BRANCH protects, with the rule in *ret_rule.  head is the short name
+ * of the branch that HEAD names in the caller's directory.  NULL: that branch is unknown.  "": it is unknown,
+ * and so is the branch to which a push of a named branch goes.  Always false where no branch is protected.
  */
 bool git_touches_trunk(const struct image *img, const struct command *c, const char *head,
 		       uint32_t *ret_rule);
@@ -35,7 +35,7 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 /* What git_touches_trunk() depends on for c, as a mask of GIT_WANTS_*. */
 #define GIT_WANTS_HEAD	 1u /* HEAD's branch */
 #define GIT_WANTS_CONFIG 2u /* whether configuration could send a push elsewhere: head is "" then */
-#define GIT_WANTS_CALLER 4u /* for a remote helper, what starts it: head is GIT_ITSELF where git does */
+#define GIT_WANTS_CALLER 4u /* which process executes a remote helper; head: GIT_ITSELF if it is git */
 #define GIT_ITSELF	 "-"
 #define GIT_UNTOLD	 "?" /* as "", but new configuration may send a push anywhere: no allow covers it */
 unsigned git_wants(const struct command *c);

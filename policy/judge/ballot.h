@@ -56,7 +56,7 @@ static inline bool ballot_result(const struct ballot *b, struct decision *d)
 	return any;
 }
 
-/* The stricter decision stays; on a tie the one that was there. */
+/* Keeps the stricter decision in *d; on a tie *d stays as it is. */
 static inline void decision_tighten(struct decision *d, const struct decision *other)
 {
 	if (verdict_weight(other->verdict) > verdict_weight(d->verdict))

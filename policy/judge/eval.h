@@ -28,7 +28,8 @@ struct eval_memo {
 	const void *base;
 	uint32_t want; /* columns */
 	uint32_t op;   /* the operation that leaf is the answer to; OP_NONE: no leaf */
-	/* leaf is the answer for a name whose bit is in neither. */
+	/* Bits of the names and suffixes that rules know in this directory; leaf is the answer for a name
+	 * that has its bit in neither mask. */
 	uint64_t literal, suffix;
 	struct decision leaf;
 	char dir[264]; /* with its slash */
@@ -114,9 +115,9 @@ void denial_text(struct out *o, const char *s);
 uint32_t denial_mark(enum op op, const char *target, const struct decision *d, const char *why);
 
 /*
- * True where the effect of req's command cannot be taken back.  Programs that link risk_is_final() set it
- * to that.  NULL, as in the preload, counts every command as such: the supervisor or the helper then judges
- * it.
+ * Returns true where the effect of req's command cannot be undone.  Programs that link risk_is_final() set
+ * this to it.  Where it is NULL, as in the preload, every command counts as final, and the supervisor or the
+ * helper judges it.
  */
 extern bool (*eval_is_final)(const struct request *req);
 

@@ -54,7 +54,7 @@ static enum verdict verdict_of(uint8_t kind)
 struct votes {
 	struct ballot ballot;
 	uint32_t hard; /* the denylist rule that matched, or RULE_NONE */
-	uint32_t lost; /* an allow that would cover it but for a variable, or RULE_NONE */
+	uint32_t lost; /* an allow rule that matches, but a variable changes the command; or RULE_NONE */
 };
 
 static void entry_vote(const struct judged *j, const struct cmd_view *v, const struct cmd_names *names,
@@ -73,7 +73,9 @@ static void entry_vote(const struct judged *j, const struct cmd_view *v, const s
 		return;
 	if (r->kind == RULE_CMD_DENYLIST && j->img->h->allow_denylisted)
 		return;
-	/* An allow does not cover a second reading, nor a goal among others, nor another name in argv[0]. */
+	/* An allow rule does not match a second reading of the words (cmd_view_skip()), one goal of
+	 * several (cmd_view_goal()), or a command that argv[0] calls by another name
+	 * (cmd_called_matches()). */
 	if (r->kind == RULE_CMD_ALLOW && (v->skip || v->from || !cmd_called_matches(&j->table, e, v->c)))
 		return;
 	if ((r->kind == RULE_CMD_ALLOW && same_text(j->req->git_branch, GIT_UNTOLD)) ||

@@ -31,8 +31,8 @@ struct host_query {
 	const struct addr_slot *aslots;
 	struct trace *trace;
 	bool broken;
-	bool astray;   /* it leaves by another route than its address says: strays_from() */
-	bool here;     /* an address of this machine's own, which is judged as loopback too */
+	bool astray; /* a non-public IPv4 address written as IPv6, which takes an IPv6 route: strays_from() */
+	bool here;   /* an address of this machine's own, which is judged as loopback too */
 	bool any_port; /* a name is looked up: no port is known yet */
 	uint8_t kinds; /* SAYS_* of this kind of request */
 	uint16_t port;
@@ -131,7 +131,8 @@ static bool refs_ok(struct host_query *q, uint32_t ref, uint32_t n)
 	return !q->broken;
 }
 
-/* The operator denies or asks about this host whole, so a port of it that a preset opens is closed too. */
+/* True where a rule of the operator without a port denies or asks about this host: then no rule of a
+ * preset for the same host counts, not even one for a single port. */
 static bool is_closed(const struct host_query *q, const struct host_ref *refs, uint32_t n)
 {
 	uint32_t i = 0;
@@ -334,8 +335,8 @@ static void judge_bind(struct host_query *q, const struct request *req, struct d
 
 	*d = decision_deny(req->is_datagram ? REASON_UDP : REASON_HOST, RULE_NONE);
 	/*
-	 * No other process knows the port of such a datagram socket: each address is judged when the socket
-	 * sends to it.
+	 * A free port on loopback is allowed.  So is port 0 of a datagram socket: no other process knows the
+	 * port that the kernel chooses, and each destination is judged when the socket sends to it.
 	 */
 	if (req->has_addr && ((free && q->class == ADDR_LOOPBACK) || (q->port == 0 && req->is_datagram)))
 		*d = (struct decision){ VERDICT_ALLOW, REASON_HOST, RULE_NONE, 0 };

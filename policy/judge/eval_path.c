@@ -59,9 +59,9 @@ static struct decision decide_hard(const struct image *img, uint32_t rule)
 }
 
 /*
- * The operations that a directory of pale's own permits: making it and filling it (O_TMPFILE writes to it).
- * A directory that only matches the pattern, and is not the session's own, may also be removed or change
- * its mode: copying a project does that.
+ * True where a directory of pale's own permits the operation.  Making it and writing to it (O_TMPFILE) are
+ * permitted.  A directory that only matches the rule's pattern, and is not the session's own, may also be
+ * removed and have its mode, owner and attributes changed: copying a project does that.
  */
 static bool place_bears(const struct walk *w)
 {
@@ -90,8 +90,8 @@ static struct decision decide(const struct walk *w, unsigned i, const char *path
 	if (i != 0 && w->tally.place != RULE_NONE && d.verdict != VERDICT_DENY && !place_bears(w))
 		return decision_deny(REASON_SELF, w->tally.place);
 	/*
-	 * The rule for files that git obeys casts no vote: an allowed write happens after a look at the
-	 * file.
+	 * A rule for files that git obeys (RULE_FILE_GIT) has no verdict of its own.  A write that the other
+	 * rules allow gets ASK with REASON_GIT: the supervisor checks the file before it is written.
 	 */
 	if (i != 0 && w->tally.git != RULE_NONE && d.verdict == VERDICT_ALLOW)
 		return (struct decision){ VERDICT_ASK, REASON_GIT, w->tally.git, 0 };
@@ -137,8 +137,8 @@ static void judge_way(const struct walk *w, struct decision *d)
 }
 
 /*
- * paths = relative: an absolute name must be that of a system path that is read, or of a device.  Mode
- * danger is for work on absolute paths.
+ * With `paths = relative` an absolute name is denied, unless it is a system path that is only read, or a
+ * device.  Mode danger is exempt, since it is for work on absolute paths.
  */
 static void judge_raw(const struct walk *w, const struct request *req, const char *path, struct decision *d)
 {

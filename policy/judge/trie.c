@@ -110,8 +110,8 @@ static void vote(struct walk *w, const struct path_ref *ref, unsigned spec)
 }
 
 /*
- * Weighs as a ballot does, but all rules that open (`read`, `write`, `readonly`) are one side, and it wins
- * a tie.
+ * Keeps the strongest rule that closes the home and the strongest rule that opens the path, compared as in a
+ * ballot.  All rules that open (OPENS_HOME) count as one side, which wins a tie.
  */
 static void weigh_home(struct walk *w, const struct path_ref *ref, unsigned spec)
 {

@@ -22,10 +22,10 @@ struct asker {
 /* The asker for a caller whose image was found. */
 struct asker asker_of(struct caller *c);
 /*
- * Sets up *c as a caller in the name of *who, for which verdict_*() judges, asks, records and reports as
- * for a call.  Reading its memory or descriptors fails with -ESRCH, except for standard error; it is alive
- * while the process is.  `desk` is the worker whose scratch and memos are used: one that serves nothing
- * else, made by desk_new().
+ * Sets up *c as a caller in the name of *who, for which verdict_*() judges, asks, records and reports as for
+ * a call.  Reading its memory or descriptors fails with -ESRCH, except for standard error; it is alive while
+ * the process is.  `desk` is a worker made by desk_new(), which serves no calls: its scratch memory and its
+ * memos are used.
  */
 void asker_stand_in(struct caller *c, struct supervisor *s, const struct asker *who, struct worker *desk);
 

@@ -168,7 +168,7 @@ static int tag_add(struct supervisor *s, pid_t pid, uint64_t start, uint32_t num
 
 	if (image_by_descent(s, pid, &t.around) < 0)
 		t.around = number;
-	/* Few launch at the same time: the descriptors of the others are closed. */
+	/* Closes the descriptors of launchers that have executed their command, so that few stay open. */
 	for (size_t i = 0; i < s->n_tags; i++)
 		(void)launcher_lives(&s->tags[i]);
 	if (s->n_tags == TAGS_MAX)
@@ -226,9 +226,10 @@ static bool is_exec(int nr)
 }
 
 /*
- * Under tags_lock.  The launcher of a nested run has the nested image, but the program that it executes is
- * the command that was typed in the session around: that session judges it and may ask about it.  The
- * process is the launcher while it still runs the program that requested the image.
+ * Under tags_lock.  The nested image applies to the launcher of a nested run, but the program that it
+ * executes is the command that was typed in the outer session: the image of the outer session judges it and
+ * may ask about it.  The process counts as the launcher while it still runs the program that requested the
+ * nested image.
  */
 static uint32_t image_of_exec(struct supervisor *s, const struct proc *p)
 {

@@ -1,10 +1,11 @@
 /*
  * Programs that confine themselves with Landlock (landlock(7)).
  *
- * What the supervisor performs, the kernel does not check against the caller's own domain.  So for such a
- * program and its children nothing is performed that Landlock may limit: the call is judged and then left to
- * the kernel, and floor and domain hold, as with the gate.  Where git obeys the file it is refused.  At
- * strict, where nothing may be left to the kernel, no program gets a ruleset (calls.def).
+ * The kernel does not check what the supervisor performs against the caller's own domain.  So for such a
+ * program and its children the supervisor performs nothing that Landlock may limit: it judges the call and
+ * leaves it to the kernel, where the floor and the program's own domain apply, as for a call with the pass.
+ * A call on a file that git obeys is refused.  At strict, where nothing may be left to the kernel, no program
+ * gets a ruleset (calls.def).
  *
  * The supervisor cannot see a domain.  It sees the call that makes one, and marks the process by a resource
  * limit without any other use (RLIMIT_LOCKS, since Linux 2.4.25): it is inherited over fork and exec, and

@@ -94,7 +94,7 @@ static int walk_is_magic(int dirfd)
 	return 1;
 }
 
-/* place_resolve() reports magic_fd: the resolver would ask where descriptor N of this process leads. */
+/* place_resolve() sets magic_fd itself: the resolver would look up descriptor N of the supervisor. */
 static const struct resolve_sys walk_sys = {
 	.open_path = walk_open_path,
 	.readlinkat = walk_readlinkat,

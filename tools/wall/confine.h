@@ -49,7 +49,7 @@ enum level kernel_level(const struct kernel *k);
 
 struct filter_setup {
 	enum level level;
-	uint64_t pass;	  /* the value that opens the gate; 0: the gate is closed */
+	uint64_t pass;	  /* in args[5] it lets a GATED call through; 0: no hook can do that */
 	enum reads reads; /* READS_FLOOR: Landlock alone judges read-only opens */
 	int landlock_abi;
 	pid_t own[OWN_PIDS_MAX]; /* pale's processes: calls from the session may not target them */

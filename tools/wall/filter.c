@@ -128,8 +128,9 @@ static unsigned open_unpassed(struct builder *b, unsigned arg)
 	return bpf_load(&b->bpf, low(arg), bpf_test(&b->bpf, BPF_JSET, O_PATH, b->allow, rest));
 }
 
-/* Before ABI 3 Landlock does not limit truncation without write access.  An access mode of 3 opens for
- * ioctl alone, and Landlock checks no right for it. */
+/* An open with the pass.  Two kinds are still sent: truncation without write access, which Landlock does
+ * not limit before ABI 3, and access mode 3, which opens for ioctl(2) alone and for which Landlock checks
+ * no right. */
 static unsigned open_passed(struct builder *b, unsigned arg)
 {
 	static const uint32_t never[] = { O_RDONLY | O_TRUNC, O_ACCMODE, O_ACCMODE | O_TRUNC };
@@ -149,8 +150,9 @@ static unsigned gate_open(struct builder *b, unsigned arg)
 	return if_whole(b, 5, b->setup->pass, open_passed(b, arg), unpassed);
 }
 
-/* openat2's flags are behind a pointer, so it may not pass before ABI 3.  A hook gets ENOSYS and falls back
- * to openat, whose flags are in a register; without the pass the call is sent to the supervisor. */
+/* The flags of openat2 are behind a pointer, so before ABI 3 the pass does not let the call through: with
+ * the pass it gets ENOSYS, and the hook falls back to openat, whose flags are in a register; without the
+ * pass the call is sent to the supervisor. */
 static unsigned gate_how(struct builder *b)
 {
 	if (b->setup->landlock_abi >= LANDLOCK_TRUNCATE || !gate_is_open(b->setup))
@@ -347,7 +349,7 @@ static unsigned search_tree(struct builder *b, const unsigned *start, size_t n)
 
 static unsigned by_number(struct builder *b)
 {
-	/* Every second call of a busy process is one of these; the tree would need eight steps. */
+	/* About half of the calls of a busy process are these; the tree would need eight steps for each. */
 	static const int hot[] = { __NR_ioctl, __NR_openat, __NR_openat2 };
 	unsigned start[NUMBERS + 1], at;
 	size_t n = 0;
@@ -382,7 +384,7 @@ static bool is_sane(const struct filter_setup *s)
 {
 	if ((s->level != LEVEL_FULL && s->level != LEVEL_STRICT) || s->n_own > OWN_PIDS_MAX)
 		return false;
-	/* 0 means the caller itself.  1 is pale itself in a container that starts it first. */
+	/* 0 would mean the calling process.  1 is valid: in a container pale itself may be process 1. */
 	for (size_t i = 0; i < s->n_own; i++)
 		if (s->own[i] <= 0)
 			return false;

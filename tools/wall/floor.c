@@ -163,7 +163,8 @@ static unsigned carried_on(const char *path)
 	return grants;
 }
 
-/* What the policy allows on path itself; of reading, only what the walk from the root did not grant. */
+/* What the policy allows on path itself; reading alone is left out where the walk from the root grants it
+ * already. */
 static unsigned allowed_on(const struct plan *p, unsigned use, const char *path)
 {
 	unsigned grants = 0, never = carried_on(path);

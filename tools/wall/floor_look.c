@@ -1,8 +1,9 @@
 /*
  * What exists at a place: one look-up for each place, and none below a missing directory.
  *
- * A policy names the same hundred places as barred and as gaps, half of them in directories that few users
- * have, and the plan describes one moment.
+ * A policy names the same hundred paths both as barred and as gaps, and half of them lie in directories that
+ * most users do not have.  The results are remembered, because the plan describes the file system at one
+ * moment.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -163,8 +163,8 @@ int reads_bar(const struct image *img, struct floor_walk *w)
 			names = floor_names(img, rule, path);
 		if (names == NAMES_SOME)
 			r = bar_matches(img, w, path);
-		/* The home is granted by its entries, even where none of them is closed yet: so an entry
-		 * that appears later is not open. */
+		/* The entries of the home are granted one by one, even where none of them is barred yet:
+		 * so an entry that appears later is not granted. */
 		if (r == 0 && rule->kind == RULE_FILE_HOME)
 			r = walk_bar(w, path, FLOOR_READ | FLOOR_WRITE);
 		if (r == 0 && (names == NAMES_SOME || (names == NAMES_ONE && floor_look(w, path) == -ENOENT)))
@@ -183,7 +183,8 @@ static bool is_gap(const struct floor *f, const char *path)
 	return false;
 }
 
-/* True where nothing is granted that this rule keeps.  Matches of a pattern that asks are not barred. */
+/* True where the floor grants no reading that this rule forbids.  False for an ask rule with a pattern,
+ * whose matches are not barred. */
 static bool holds_rule(const struct image *img, const struct floor *f, const struct image_rule *rule)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;

@@ -141,7 +141,7 @@ int landlock_ruleset(struct floor *f, int abi)
 	ruleset = ruleset_create(abi_known(abi));
 	if (ruleset < 0)
 		return ruleset;
-	/* The marks must be those of this ruleset. */
+	/* `holds` must say which rules are in this ruleset, not in an earlier one. */
 	for (size_t i = 0; i < f->n; i++)
 		f->list[i].holds = false;
 	r = landlock_add(ruleset, f, abi);
@@ -158,8 +158,9 @@ int landlock_restrict(int ruleset)
 
 int landlock_layer(int abi)
 {
-	/* Handles a right that the floor never grants, and grants REFER, which a layer that does not handle
-	 * it denies. */
+	/* A ruleset must handle some right, so this one handles a right that the floor never grants
+	 * anyway.  It also handles REFER, and grants it everywhere, because a layer that does not handle
+	 * REFER denies it. */
 	const uint64_t refer = abi >= 2 ? LL_FS_REFER : 0;
 	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
 	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

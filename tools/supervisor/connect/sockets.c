@@ -44,9 +44,9 @@ static bool is_deaf(int domain, int type)
 }
 
 /*
- * The data is never read: the kernel sends it, where that is allowed.  Another socket put under the number
- * meanwhile is of such a kind too, since the session has no others; one that was passed in from outside is
- * refused if it is seen here.
+ * The data is never read: the kernel sends it, where that is allowed.  The descriptor may refer to another
+ * socket by then, but the session has only sockets of these kinds.  A socket of another kind that was passed
+ * in from outside is refused if it is found here.
  */
 static struct answer send_on(struct caller *c, const struct endpoint *e)
 {
@@ -92,7 +92,7 @@ static bool is_here(const struct endpoint *e)
 	_cleanup_close_ int fd = socket(e->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_storage any = e->addr.all;
 
-	/* In both families the port stands there. */
+	/* The port is at the same offset in both families. */
 	((struct sockaddr_in *)&any)->sin_port = 0;
 	return fd < 0 || bind(fd, (const struct sockaddr *)&any, e->len) == 0 || errno != EADDRNOTAVAIL;
 }
@@ -116,8 +116,9 @@ static int judge_bound(struct caller *c, const struct endpoint *e)
 }
 
 /*
- * Any address and any free port: a client may bind its own end so (Tcl), and so may a program that looks
- * for a free port.  It lets no connection in before the socket listens, and that is judged.
+ * True for a stream socket that is bound to the wildcard address and port 0: a client may bind its own end
+ * like this (Tcl), and so may a program that looks for a free port.  The socket accepts no connection before
+ * listen(2), which is judged.
  */
 static bool is_nameless(const struct endpoint *e)
 {
@@ -164,9 +165,10 @@ struct answer carry_bind(struct caller *c)
 /* --- listen ------------------------------------------------------------------------------------------ */
 
 /*
- * A socket of every address is judged here.  If its port was chosen by the kernel, it was not judged before
- * (is_nameless()); with a port of its own it is allowed by the rule that allowed the bind.  One that was
- * never bound gets a free port now (inet_autobind), and a rule for port 0, "any free one", applies to both.
+ * Judges a socket that listens at the wildcard address.  If the kernel chose its port, it was not judged
+ * before (is_nameless()); with a port that the caller chose, the rule that allowed the bind allows this too.
+ * A socket that was never bound gets a free port now (inet_autobind), and a rule for port 0, "any free port",
+ * applies to both.
  */
 enum listening { LISTENS_NOT_YET, LISTENS_ALREADY };
 static bool judge_listening(struct caller *c, const struct endpoint *e, enum listening how)
@@ -205,9 +207,9 @@ static bool is_for_all(struct endpoint *e)
 }
 
 /*
- * A socket of a single address was judged when it got it.  But an address that came with a connection goes
- * with it (connect(2), AF_UNSPEC), and another thread may have done that since the look: so the address is
- * read a second time.
+ * A socket with a single address was judged when it got that address.  But an address that connect(2) chose
+ * is removed by connect(2) with AF_UNSPEC, which another thread may have called since it was read: so the
+ * address is read again after listen(2).
  */
 static struct answer listen_on(struct caller *c, struct endpoint *e)
 {

@@ -96,8 +96,8 @@ static long add_watch(struct held *h, struct caller *c, const uint64_t *arg)
 	return call_result(inotify_add_watch(fd, held_self(h).text, (uint32_t)arg[0] & ~IN_DONT_FOLLOW));
 }
 
-/* The link itself is the denied place (~/.ssh): it is in a directory that may be read, and realpath(3)
- * looks at it. */
+/* True where the link itself is the denied path (~/.ssh) and its directory may be read.  Then readlink(2)
+ * is allowed, because realpath(3) calls it. */
 static bool is_border(const struct held *h, struct caller *c)
 {
 	char dir[LIMIT_PATH] UNINITIALIZED;

@@ -78,7 +78,8 @@ static void ends_ask(const struct ends *e, struct caller *c, const char *from, c
 
 /*
  * Either both ends are allowed or neither: a denied end is concluded first, so that no needless question is
- * asked about the other.  A question takes time, so it comes before git's turn.
+ * asked about the other.  A question takes time, so it is asked before the lock for files that git obeys is
+ * taken (git_guard()).
  */
 static int ends_allow(const struct ends *e, struct caller *c)
 {
@@ -97,13 +98,14 @@ static int ends_allow(const struct ends *e, struct caller *c)
 /* An object in the directory, by its present path and by its path after the move. */
 struct tree {
 	struct caller *c;
-	struct decision top; /* of the directory itself: a question about it was about its content */
+	struct decision top; /* on the directory itself: a question about it covers its content */
 	struct decision d;   /* the decision that keeps the object in place */
 	size_t left;
 	char from[LIMIT_PATH], to[LIMIT_PATH];
 };
 
-/* No second question is needed; and each write to what git obeys is judged anyway. */
+/* True where the object needs no question of its own: the same rule asks about it as about the directory,
+ * or it is a file that git obeys, to which each write is judged anyway. */
 static bool is_answered(const struct tree *t)
 {
 	return t->d.verdict == VERDICT_ASK &&
@@ -231,8 +233,9 @@ static int trees_allow(struct caller *c, const struct ends *e, int flags)
 	return r == 0 && flags & RENAME_EXCHANGE ? tree_allow(c, e->to, e->from) : r;
 }
 
-/* An object that gets a name in /dev/shm itself is the session's already: its directory was, or its old
- * name. */
+/* For a new name directly in /dev/shm: holds the object, so that it can be noted as made by the session
+ * (made.c).  It belongs to the session already, since its old name or the directory that contained it did.
+ * -1: another name. */
 static int shm_source(const struct ends *e)
 {
 	return shm_is_entry(e->to->req.path)
@@ -302,9 +305,9 @@ static void note_move(const struct caller *c)
 }
 
 /*
- * A working directory changes: noted before it does, so that the caller's own hooks look again afterwards.
- * A caller that shares its directory with another process (CLONE_FS without being its thread) is not
- * covered; scripts do not do that.
+ * chdir(2) and fchdir(2): counts a change of the working directory before it happens, so that the caller's
+ * own hooks look up the directory again afterwards.  A process that shares its directory with the caller, and
+ * is not a thread of it (CLONE_FS), is not covered; scripts do not do that.
  */
 struct answer carry_wander(struct caller *c)
 {

@@ -143,7 +143,8 @@ static const char *working_directory(struct exec *x, struct caller *c)
 	return x->cwd;
 }
 
-/* A git that no process of the session can have written starts this remote helper for its own transport. */
+/* True where the caller is git, in a file that no process of the session can have written, and starts this
+ * remote helper for its own transport. */
 static bool is_by_git(struct exec *x, struct caller *c)
 {
 	char exe[LIMIT_PATH], words[LIMIT_PATH];
@@ -194,8 +195,8 @@ static bool is_operators(struct caller *c)
 	static _Atomic pid_t started;
 	pid_t root = session_setup(c->sup)->root;
 
-	/* The exchange comes before the policy's setting, so that no later exec of that process counts as
-	 * first. */
+	/* The atomic exchange must be evaluated before the policy's setting, so that no later exec of that
+	 * process counts as the first one. */
 	return root > 0 && caller_tgid(c) == root && atomic_exchange(&started, root) != root &&
 	       c->image.h->launch == LAUNCH_TRUSTED;
 }

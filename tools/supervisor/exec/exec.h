@@ -81,12 +81,12 @@ struct exec {
 	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256], aim[GIT_AIM];
-	size_t aim_len;	     /* of what does not change without the push; how many commits follows */
+	size_t aim_len;	     /* of the part of aim that must not change; how many commits follows it */
 	struct stat stamped; /* the file of the stamp, and the path at which a loader finds it */
 	const char *stamped_at;
 	char stamp[EXEC_STAMP]; /* req.file */
-	/* The script that an interpreter is asked about: the word that names it, and its file; NULL: not
-	 * found. */
+	/* Where the question is about the script that an interpreter runs: the word that names the script,
+	 * and its file.  tool NULL: there is no such script. */
 	const char *tool;
 	struct stat tool_file;
 };
@@ -118,13 +118,14 @@ bool exec_inspect(const char *path, struct elf_info *ret);
 
 /* Notes, at the first exec, how many filters of system calls are pale's own and those of what started it. */
 void exec_filters_note(pid_t tid);
-/* Why a program that is executed by process pid could be led elsewhere than its words say (static), or NULL.
- */
+/* Why a program that process pid executes could act on other files or hosts than its words say, as a
+ * static string; NULL: it could not. */
 const char *exec_led_by(struct caller *c, pid_t pid);
 /* Notes where a push goes and what it sends, for a question. */
 void exec_aim_note(struct exec *x, struct caller *c);
-/* What was asked about still works on the same branch and has the same destination, and exec_led_by()
- * reports nothing for an exec that was asked about or works on a branch.  True for all other execs. */
+/* True where an exec that was asked about still works on the same branch with the same destination.  For
+ * such an exec, and for one that works on a branch, exec_led_by() must also return NULL.  True for all
+ * other execs. */
 bool exec_aim_stands(const struct exec *x, struct caller *c, pid_t pid);
 
 /* exec_script.c.  script_begin() comes before the first interpreter of a chain; script_judge() judges each

@@ -190,7 +190,8 @@ static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr
 			return n;
 		if (bytes == 0)
 			env_note(c, e, piece);
-		/* A piece that was cut has a NUL where its last byte stood. */
+		/* A piece that was cut ends with a NUL that is not part of the entry, so the last byte is
+		 * not counted. */
 		crypto_generichash_update(sum, (const uint8_t *)piece,
 					  n < 0 ? sizeof(piece) - 1 : (size_t)n + 1);
 		bytes += n < 0 ? sizeof(piece) - 1 : (size_t)n + 1;

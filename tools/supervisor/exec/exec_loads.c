@@ -68,7 +68,8 @@ static const char *path_list(void *ctx)
 	return NULL;
 }
 
-/* The caller is an env whose exec was judged with the same words as it passes on now. */
+/* True where the caller is env(1), in a file that the session cannot write, and passes on the last words
+ * of its own command line: these were judged when env itself was executed. */
 static bool is_by_env(const struct request *req, struct caller *c)
 {
 	char exe[LIMIT_PATH], words[LIMIT_PATH];

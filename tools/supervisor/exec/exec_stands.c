@@ -1,8 +1,8 @@
 /*
- * What remains across an exec and can make the new program act elsewhere than its words and its working
- * directory tell: a filter of system calls of the session's own, whose answers come before the
- * supervisor's, and a working directory that another process shares (CLONE_FS).  And what can change while
- * a question waits: the branch and the destination of a push.
+ * What survives an exec and can make the new program act on other files or hosts than its words and its
+ * working directory tell: a seccomp filter that the session itself installed, whose return value takes
+ * precedence over the supervisor's, and a working directory that another process shares (CLONE_FS).  Also
+ * what can change while a question waits: the branch and the destination of a push.
  *
  * This is checked for an exec that is asked about, or by which git works on a branch.
  *

@@ -220,7 +220,8 @@ static bool is_meant(struct unproven *u, pid_t tgid, const struct exec_digest *d
 
 /* --- the caller ---------------------------------------------------------------------------------------- */
 
-/* The thread that called exec makes this call, or exists no more (at exec it takes its process's pid). */
+/* True where tid is the thread that called exec, or that thread does not exist any more (a thread whose
+ * exec succeeds takes the pid of its process as its id). */
 static bool is_over(const struct note *n, pid_t tid)
 {
 	return n->tid == tid || (tgkill(n->tgid, n->tid, 0) < 0 && errno == ESRCH);
@@ -341,7 +342,7 @@ int exec_proven(struct caller *c)
 		how = ok ? "" : difference(u, tgid, &d);
 		pthread_mutex_unlock(&u->lock);
 	}
-	/* If the exec succeeded while this looked, the call that it looked for is gone. */
+	/* If the exec succeeded in the meantime, the call that is being served does not exist any more. */
 	if (!caller_alive(c))
 		return -ESRCH;
 	c->proc->is_proven = ok;

@@ -87,7 +87,8 @@ static enum fate fate_of(const struct watch *w, pid_t *ret_pid, siginfo_t *ret)
 	return FATE_BUSY;
 }
 
-/* Reaps a dead tracee, whose parent cannot wait for it before; a child of ours is left to the main thread. */
+/* Reaps a dead tracee, because its parent cannot wait for it before its tracer has.  A child of this
+ * process is left to the main thread. */
 static void bury(pid_t pid)
 {
 	struct stat_fields f;
@@ -123,7 +124,7 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 	int event = si->si_code > 0 && (si->si_code & 0xff) == SIGTRAP ? si->si_code >> 8 : 0;
 	const char *how;
 
-	/* SIGKILL is sent but not delivered yet: this is the stop of before. */
+	/* SIGKILL was sent but is not delivered yet: this is still the previous stop. */
 	if (w->killed)
 		return false;
 	if (event == PTRACE_EVENT_EXEC) {

@@ -234,7 +234,8 @@ static int object_far(struct held *h, struct caller *c, int nofollow)
 
 	if (e < 0)
 		return e;
-	/* A link that replaced the resolved object is held itself, as an entry of this place. */
+	/* If a symbolic link has replaced the resolved object, the link itself is held and judged at this
+	 * path. */
 	h->fd = openat(r->parent, r->name, flags | (r->magic ? 0 : O_NOFOLLOW));
 	h->owned = h->fd >= 0;
 	if (!h->owned)
@@ -258,10 +259,11 @@ static bool is_writable(int flags)
 }
 
 /*
- * The object is judged by its path.  A descriptor that is open for writing was judged when it was opened,
- * so a question has been answered, and setting times is part of writing.  But it may be the operator's own
- * redirection, whose owner, mode and attributes the session must not change.  A new name gives more than a
- * descriptor: it outlives the session, and can be read.
+ * The object is judged by its path.  A descriptor that is open for writing was judged when it was opened, so
+ * a question is not asked again, and setting times is part of writing.  But such a descriptor may be a
+ * redirection that the operator made: the session must not change the owner, mode and attributes of that
+ * file.  A new hard link gives more than the descriptor does: it outlives the session, and the file can be
+ * read by it.
  */
 static int object_by_descriptor(struct held *h, struct caller *c, int fd, enum descriptor kind)
 {

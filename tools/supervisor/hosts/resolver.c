@@ -46,7 +46,8 @@ static struct mark *mark_of(const struct forwarder_query *q)
 	return (struct mark *)(void *)(uintptr_t)q->who;
 }
 
-/* A rule has the name in full, so only that name can be looked up. */
+/* True where a rule names the host in full, without `*`.  Only that one name can be looked up by it, so
+ * the limits against data in names (dns_limits_pass()) do not apply. */
 static bool is_in_full(const struct image *img, const struct decision *d)
 {
 	const struct image_rule *rule;

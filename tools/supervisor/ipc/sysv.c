@@ -78,8 +78,8 @@ static size_t size_msg(const union ipc_state *st)
 	return SIZE_MAX;
 }
 
-/* Bits of the commands that name an object by its id, and of those that name no object; the others use its
- * index in the kernel's table, of any owner. */
+/* by_id, by_none: bits of the commands that take the id of an object, and of those that take no object.
+ * All other commands take an index into the kernel's table, which reaches objects of any owner. */
 static const struct kind {
 	const char *what;
 	int get, control;	      /* system calls */

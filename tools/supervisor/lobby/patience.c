@@ -48,8 +48,8 @@ static int connect_once(int fd, const struct sockaddr *sa, socklen_t len)
 }
 
 /*
- * A connect(2) that does not wait, on a socket with these flags.  On this machine a connection may be
- * complete as soon as the first call releases the socket: a second call returns that.
+ * A connect(2) that does not wait, on a socket with these flags.  A connection to this machine may be
+ * complete as soon as the first call releases the lock of the socket: a second call returns the result.
  */
 static int connect_now(int fd, int flags, const struct sockaddr *sa, socklen_t len)
 {
@@ -83,7 +83,8 @@ static unsigned tcp_state(int fd)
 	return info.tcpi_state;
 }
 
-/* No packet has come back: the kernel sends its first packet again, to any process that listens then. */
+/* True where no packet has come back yet: the kernel sends its first packet again, and any process that
+ * listens by then receives it. */
 static bool is_under_way(int fd)
 {
 	return tcp_state(fd) == TCP_SYN_SENT;
@@ -197,8 +198,8 @@ static bool is_full(struct supervisor *s)
 	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
 }
 
-/* Watches an attempt that has begun although the call is answered otherwise; shuts the socket where that is
- * not possible. */
+/* The call is answered now, but the connection attempt that it began goes on: lets the waiting thread
+ * watch the attempt, or shuts the socket down where it cannot be watched. */
 static int guard_on(struct caller *c, const struct connecting *to, int r)
 {
 	struct waiting *w;
@@ -266,8 +267,8 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 		return -EINTR;
 	if (waiting_guard(s, w) < 0)
 		return -ECONNREFUSED;
-	/* Held by a try that the caller has made blocking: that try is interrupted, and this thread does
-	 * not wait for it. */
+	/* The lock is held by a try that blocks because the caller has made the socket blocking: that try
+	 * is interrupted by the tick, and this thread does not wait for it. */
 	if (pthread_mutex_trylock(lock) != 0)
 		return -EALREADY;
 	atomic_fetch_add(&s->lobby.trying, 1);

@@ -37,7 +37,7 @@ static bool is_answer_to(const struct host_name *n, pid_t tgid)
 	for (size_t i = 0; i < n->n_askers && i < NELEM(n->askers); i++)
 		if (n->askers[i] == tgid)
 			return true;
-	/* More than are remembered, or not known. */
+	/* True also where the askers are not known, or are more than can be remembered. */
 	return n->n_askers == 0 || n->n_askers > NELEM(n->askers);
 }
 
@@ -121,7 +121,8 @@ static struct meaning judge_inner(struct caller *c, struct request *req, const s
 		if (is_answer_to(&l->list[i], caller_tgid(c)))
 			n = &l->list[i];
 	m = judge_by(c, req, n);
-	/* A name of this machine's own is judged as its address, where no rule has the name. */
+	/* A name that only /etc/hosts gives to the address counts only where a rule names it; otherwise
+	 * the address itself is judged. */
 	return n >= l->list + l->n_answers && m.d.reason != REASON_RULE ? judge_by(c, req, NULL) : m;
 }
 

@@ -2,8 +2,8 @@
  * A socket under another name than its own: a daemon's socket that was linked or renamed to a place that a
  * rule allows.
  *
- * The place where it was bound decides, as it is now: where the bound name still leads to the judged name,
- * there is no alias.
+ * The name under which the socket was bound decides, as that name resolves now: where it still leads to the
+ * judged path, there is no alias.
  */
 #include <errno.h>
 #include <limits.h>
@@ -65,7 +65,8 @@ static struct decision judge_place(struct alias *a, const struct request *req)
 		d = deny_strangers();
 	if (d.verdict == VERDICT_ALLOW || d.reason == REASON_RULE || a->by_place || socket_known(a->path))
 		return d;
-	/* A rule names the judged place, and nothing is known against the bound one. */
+	/* A rule allows the judged path.  No rule decides about the path where the socket was bound, and
+	 * that is not the path of a known daemon. */
 	return (struct decision){ .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
 }
 
@@ -93,8 +94,8 @@ static int judge_name(const char *name, void *arg)
 	return DENIED_ALIAS;
 }
 
-/* A rule about files tells which files may be written, not which program listens: outside the workspace it
- * allows the session's own sockets only. */
+/* True where *d allows the socket by a `write` rule outside the workspace.  Such a rule tells which files
+ * may be written, not which program listens, so it allows only sockets that the session itself made. */
 bool is_strangers(struct caller *c, const struct decision *d)
 {
 	struct image img;

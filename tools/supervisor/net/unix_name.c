@@ -50,8 +50,9 @@ static int ask(int fd)
 }
 
 /*
- * True where the inode is the file's.  The kernel reports the super block's device, and stat(2) another one
- * where a file system has volumes.  These have no block device; then the inode alone must do.
+ * True where the inode is that of the file.  The kernel reports the device number of the super block; on file
+ * systems with subvolumes stat(2) reports another one.  Both are numbers without a block device (major 0)
+ * then, and only the inode number is compared.
  */
 static bool is_file(const struct unix_diag_vfs *v, const struct stat *st)
 {

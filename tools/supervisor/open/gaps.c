@@ -28,7 +28,7 @@
 #include "tools/wall/confine.h"
 
 #define NEWS	    (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-#define ROUNDS	    64 /* limit on directories that appear while they are looked for */
+#define ROUNDS	    64 /* limit on retries, since directories may appear during the search */
 #define NOT_WATCHED (-1)
 
 /* The path exists, it may not be read, and the floor grants it. */
@@ -46,7 +46,7 @@ static int match_is_open(const char *full, void *s)
 	return is_open(s, full);
 }
 
-/* A path that matches the pattern exists, as far as can be told. */
+/* True where a path that matches the pattern exists and is open, or where the directory cannot be listed. */
 static bool has_open(struct supervisor *s, const char *path)
 {
 	return floor_each_match(path, match_is_open, s) != 0;
@@ -221,8 +221,8 @@ bool gaps_hold(struct supervisor *s)
 	if (s->gaps.fd < 0)
 		return true;
 	pthread_mutex_lock(&s->gaps.lock);
-	/* Watching begins at the first question, and gaps that were filled before are found then: most
-	 * short sessions never ask. */
+	/* Watching begins at the first call of this function, and gaps that have been filled before are
+	 * found then: most short sessions never call it. */
 	if (!s->gaps.armed && !arm_grants(s))
 		s->gaps.open = true;
 	if (!s->gaps.armed || has_news(s))

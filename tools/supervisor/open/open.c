@@ -144,7 +144,7 @@ static int opening_read(struct caller *c, struct opening *ret)
 		e = flags_error(&how);
 	ret->flags = (int)how.flags;
 	ret->mode = (unsigned)how.mode;
-	/* A call that came here has waited already. */
+	/* RESOLVE_CACHED asks not to wait, but a call that came here has waited already. */
 	ret->resolve = how.resolve & ~(uint64_t)RESOLVE_CACHED;
 	return e;
 }
@@ -175,9 +175,10 @@ static bool ends_plainly(const char *raw)
 }
 
 /*
- * Where the near way opens: at the caller's path below its base, which is held from now on.  Where opening
- * changes nothing, the base is not held: the lexical path is opened, and place_stands() tells afterwards.
- * False: the path's text is not enough.
+ * Finds where the near way opens: the caller's path below its base directory, which is held from now on.  For
+ * an open that changes nothing, the base is not held: the lexical path is opened, and place_stands() checks
+ * afterwards that it is still the right one.  False: the text of the path is not enough, so the far way is
+ * needed.
  */
 static bool near_spot(struct caller *c, struct place *p, const struct opening *o, const char *lexical,
 		      struct spot *ret)
@@ -199,7 +200,7 @@ static bool goes_far(int e)
 	return e == -ELOOP || e == -EAGAIN || e == -ENXIO;
 }
 
-/* A file of procfs, where none can be made; or the base has moved meanwhile. */
+/* True for an existing file of procfs (none can be created there), or where the base has moved meanwhile. */
 static bool is_doubtful(struct caller *c, struct place *p, const struct spot *at, const char *lexical, int fd)
 {
 	return (fd >= 0 && at->st->st_mode != 0 && is_procfs(fd, at->st)) ||
@@ -275,8 +276,8 @@ static struct answer open_preload(const struct caller *c, const struct opening *
 }
 
 /*
- * The hooks read the policy before they can know the pass.  The image may be read by every process of the
- * session; nothing else in that directory may.
+ * The hooks read the image before they know the pass, which is in it.  Every process of the session may read
+ * the image, but nothing else in that directory.
  */
 static bool is_session_file(const struct caller *c, const char *path, const struct opening *o)
 {
@@ -318,9 +319,10 @@ static struct answer open_session_file(struct caller *c, const char *path, const
 /* --- the call --- */
 
 /*
- * An O_PATH descriptor cannot be passed on (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF).  It gives no access to
- * content, and opening the file through it is judged then.  open's flags are in a register; openat2's could
- * still be changed to others, which only the floor limits.
+ * An O_PATH descriptor cannot be injected into the caller (SECCOMP_IOCTL_NOTIF_ADDFD: EBADF), so the kernel
+ * performs the call.  The descriptor gives no access to content, and opening the file through it is judged
+ * later.  The flags of open are in a register; those of openat2 are in memory and may be changed before the
+ * kernel reads them, and then only the floor limits the open.
  */
 static struct answer open_place(struct caller *c)
 {

@@ -151,9 +151,9 @@ static bool is_foreign(const struct place *p, struct caller *c, const struct tar
 }
 
 /*
- * ps and fuser look into every process: the first try of a program is recorded with its path, later ones as
- * one path for all processes, which the helper counts together.  To the session such a process does not
- * exist.
+ * ps and fuser look into the directory of every process in /proc.  The first attempt of a program is recorded
+ * with its path; later ones are recorded with "*" in place of the process number, so that the helper counts
+ * them together.  ENOENT: to the session such a process does not exist.
  */
 static struct answer refuse(struct caller *c, const struct request *req)
 {
@@ -167,8 +167,8 @@ static struct answer refuse(struct caller *c, const struct request *req)
 	return answer_result(-ENOENT);
 }
 
-/* 0 where fd is the device that was looked at, and a terminal whose number cannot have been given to
- * another one. */
+/* 0 where fd is the device that was looked at, and is a terminal of the session.  Its number cannot have
+ * been given to another terminal, because fd is open. */
 static int terminal_error(struct caller *c, int fd, const struct target *t)
 {
 	struct stat st;
@@ -202,9 +202,9 @@ static struct answer open_terminal(struct caller *c, const struct opening *o, co
 }
 
 /*
- * A call that waits for the other end of a FIFO gives up git's turn meanwhile: git reads no FIFOs, and the
- * FIFO that is held now is the one that is opened.  Another user's FIFO is refused where O_CREAT would have
- * let the kernel refuse it (fs.protected_fifos): the kernel could not do that when it is opened by its
+ * A call that waits for the other end of a FIFO releases the lock for files that git obeys (git_release())
+ * meanwhile: git reads no FIFOs, and the FIFO that is held now is the one that is opened.  With O_CREAT
+ * another user's FIFO is refused here, because the kernel cannot apply fs.protected_fifos to an open by a
  * magic link.
  */
 static bool leave_turn(struct caller *c, const struct opening *o, struct target *t)
@@ -379,8 +379,8 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		e = open_shared(c, o, &req, t);
 	else
 		e = t->is_asked ? open_asked(c, o, t) : open_ordinary(c, o, &t->at);
-	/* Another process holds a lease on it (fcntl(2)): without O_NONBLOCK the call waits, except where
-	 * git could come to obey the file meanwhile. */
+	/* Another process holds a lease on the file (fcntl(2)): without O_NONBLOCK the call waits.  It
+	 * does not wait under the lock for files that git obeys. */
 	if (e == -EAGAIN && !(o->flags & O_NONBLOCK) && !c->git_turn)
 		e = open_waiting(c, o, &t->at);
 	else

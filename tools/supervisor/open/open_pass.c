@@ -42,8 +42,9 @@ bool open_is_odd(const char *path)
 }
 
 /*
- * The first opens of a session are performed here: watching the gaps costs more than these opens, and the
- * end of a watch waits for a grace period of the kernel, which is several times as long as `pale run true`.
+ * The first opens of a session are performed here: to watch the gaps costs more than these opens, and to
+ * remove a watch waits for a grace period of the kernel, which takes several times as long as a whole `pale
+ * run true`.
  */
 static bool is_early(struct supervisor *s)
 {

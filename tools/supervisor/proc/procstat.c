@@ -126,7 +126,8 @@ static uint64_t status_word(const char *status, const char *key, int base)
 	return line ? strtoull(line + strlen(key), NULL, base) : 0;
 }
 
-/* A stop of the whole process shows in its first thread; the others are meant to follow. */
+/* True where the process is stopped as a whole.  Only the state of its first thread is read; the other
+ * threads stop too. */
 static bool is_stopped(pid_t tgid)
 {
 	char status[4096];

@@ -68,8 +68,8 @@ static int kept_read(const struct supervisor *s, uint32_t number, struct kept_im
 	return 0;
 }
 
-/* What was built by the first image must hold for all of them: the filter is made for the pass, the
- * processes for the level. */
+/* A new image must have the pass and the level of the first one: the filter was built with that pass, and
+ * the processes were started for that level. */
 static bool fits(const struct image *img, const struct image *old)
 {
 	return img->h->pass == old->h->pass && img->h->level == old->h->level;
@@ -127,8 +127,9 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs)
 		while (own->next)
 			own = own->next;
 		holds = s->setup->floor && floor_holds_reads(&own->image, s->setup->floor);
-		/* A change to performed opens comes before the image that needs it, and a change back after
-		 * the image that needed it. */
+		/* `lacks` makes the supervisor perform all opens for reading.  It is set before the image
+		 * that needs it is put in place, and cleared only after the image that needed it has been
+		 * replaced. */
 		if (!holds)
 			atomic_store(&s->gaps.lacks, true);
 		put(s, list);

@@ -22,13 +22,13 @@
 #include "tell.h"
 #include "verdict_answer.h"
 
-/* As in the preload: an idle reader sleeps for a long time, so a full ring wakes it; then it reads a
- * million records a second.  50 ms in all. */
+/* As in the preload: an idle reader sleeps for a long time.  So a writer that finds the ring full wakes
+ * the reader, which then reads a million records a second, and waits for room, at most 50 ms in all. */
 #define FULL_ROUNDS 250
 #define FULL_NAP_NS 200000
 #define FULL_KICK   50
 
-/* An address in words. */
+/* Size of an address as text. */
 #define RECORD_ADDR 48
 
 /* ring_wait_fn has no context argument; a thread serves one call at a time. */
@@ -217,7 +217,7 @@ static struct ring_record attach_record(const char *exe, enum ring_note note)
 	};
 }
 
-/* True where the helper was last told something else of this process. */
+/* Notes what the helper is told of this process.  True where it was last told something else, or nothing. */
 static bool tell_first(struct caller *c, uint64_t mark)
 {
 	pid_t pid = caller_tgid(c);

@@ -1,7 +1,7 @@
 /*
- * Whose an entry of /dev/shm is: see shm.h.  The floor grants nothing there, so every call comes here.  An
- * entry that the session made is known like a socket file: by inode and birth time (made.c).  For a tree,
- * its topmost directory decides.
+ * Decides whether an entry of /dev/shm belongs to the session: see shm.h.  The floor grants nothing there, so
+ * every call comes here.  An entry that the session made is recognised like a socket file, by inode and birth
+ * time (made.c).  For a path below a directory the topmost directory decides.
  */
 #include "shm.h"
 

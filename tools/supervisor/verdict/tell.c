@@ -90,7 +90,7 @@ static bool is_log(struct caller *c, int fd, const struct stat *st)
 	return atomic_load(file_slot(c->sup, st, &mark)) == mark || (flags >= 0 && flags & O_APPEND);
 }
 
-/* As in the hooks: a socket with a name at either end carries a protocol. */
+/* As in the hooks: a socket with an address at either end carries a protocol, which a line would disturb. */
 static bool is_socketpair(int fd)
 {
 	struct sockaddr_storage own = { 0 }, peer = { 0 };
@@ -157,7 +157,7 @@ static bool is_first(struct caller *c, enum op op, const char *target, uint32_t 
 			  op == OP_EXEC ? ids_mark(&c->sup->ids, pid, op, target) : (uint64_t)pid << 32 | id);
 }
 
-/* Names the rule that would change a denial by no rule; the operator writes it. */
+/* For a denial that no rule made: appends the rule that would allow it, which the operator can add. */
 static void put_rule(struct out *o, const struct request *req, const struct decision *d)
 {
 	const struct known_socket *known = req->op == OP_UNIX && req->path ? socket_known(req->path) : NULL;
@@ -186,7 +186,8 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 	}
 }
 
-/* As in the hooks: a new name in a directory that this user cannot write to. */
+/* True where the kernel would refuse the call anyway, as in the hooks: it makes a new name in a directory
+ * that this user cannot write to. */
 static bool is_refused_anyway(const struct request *req)
 {
 	const char *slash = op_makes(req->op) && req->path ? strrchr(req->path, '/') : NULL;
