@@ -84,4 +84,51 @@ t_a_token_in_argv_is_not_kept() {
 	! grep -rIl 'ghp_[aA]' "$STATE" || fail "a token is in the state directory"
 }
 
+# swapped MODE [SIZE]: a program's content is exchanged through a mapping of it, which changes no time of the file.
+swapped() {
+	rm -f tool go stored ran
+	cp "$T_VICTIMS/swap" tool
+	[ -z "${2:-}" ] || truncate -s "$2" tool
+	bg swap "$T_VICTIMS/swap" ./tool "$1"
+	id=$(pending_id) || exit 1
+	touch go
+	[ "$1" = close ] || until_true 10 test -e stored || fail "nothing was stored"
+	run pale approve "$id"
+	bg_wait swap
+	! grep -q evil ran || fail "what runs is not what was approved: $*"
+}
+
+t_a_program_exchanged_in_memory_while_it_is_asked() {
+	local id size
+	asks tool
+	for size in '' 20M 300M; do
+		swapped file $size
+		err_has "changed while the question waited" "$size"
+	done
+}
+
+# The kernel looks at the file after the supervisor has compared it and before nobody can write to it any more.
+t_a_program_exchanged_in_memory_after_the_answer() {
+	local id
+	asks tool
+	for _ in $(seq 12); do
+		swapped close
+	done
+}
+
+# A program is compared whole, so one that is too large for that is not asked about.
+t_a_program_too_large_to_compare() {
+	asks tool
+	cp "$T_VICTIMS/swap" tool
+	truncate -s 1025M tool
+	fsh './tool; exit $?' </dev/null
+	err_has "larger than 1 GiB"
+	missing ran
+	truncate -s 100M tool
+	bg large bash -c './tool; exit $?'
+	run pale approve "$(pending_id)"
+	bg_wait large
+	file_is ran good
+}
+
 scenario "$@"

@@ -212,7 +212,8 @@ static void announce(const struct exec *x, struct caller *c)
 
 /*
  * A question shows the environment.  It is read again for that, and must equal the one that was judged.  0,
- * or -errno: -E2BIG where it is larger than a question may be, -ESTALE where it has changed.
+ * or -errno: -E2BIG where it is larger than a question may be, -ESTALE where it has changed, -EFBIG where the
+ * program's file cannot be read whole, and so could not be compared later.
  */
 static int note_environment(struct exec *x, struct caller *c)
 {
@@ -229,7 +230,8 @@ static int note_environment(struct exec *x, struct caller *c)
 	if (!exec_env_is(&x->env, &env))
 		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
-	exec_stamp_whole(x, c, x->stamp);
+	if (!exec_stamp_whole(x, 0, x->stamp))
+		return -EFBIG;
 	exec_aim_note(x, c);
 	return 0;
 }
@@ -247,6 +249,13 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 		verdict_refuse_with(c, &x->req, target, REASON_UNPROVEN, led);
 		return false;
 	}
+	if (e == -EFBIG) {
+		verdict_refuse_with(
+			c, &x->req, target, REASON_UNPROVEN,
+			"its file cannot be read, or is larger than 1 GiB, so a change of it while the "
+			"question waits could not be seen");
+		return false;
+	}
 	if (e < 0) {
 		verdict_refuse(c, &x->req, target, e == -ESTALE ? REASON_CHANGED : REASON_TOO_LONG);
 		return false;
@@ -258,8 +267,6 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 
 static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call *call, const char *target)
 {
-	char now[EXEC_STAMP];
-
 	if (is_operators(c))
 		return true;
 	if (x->is_unknown || x->env_changed) {
@@ -270,9 +277,7 @@ static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call 
 		verdict_note(c, NOTE_FLOOR);
 	if (!judge_words(x, c, target))
 		return false;
-	if (x->req.env)
-		exec_stamp_whole(x, c, now);
-	if ((x->req.env && (strcmp(now, x->stamp) != 0 || !exec_names_stand(x, c, call))) ||
+	if ((x->req.env && (!exec_stamp_stands(x, 0) || !exec_names_stand(x, c, call))) ||
 	    !exec_aim_stands(x, c, c->tid)) {
 		verdict_refuse_with(
 			c, &x->req, target, REASON_CHANGED,

@@ -160,9 +160,12 @@ void exec_note_file(struct exec *x, struct caller *c, const struct stat *st, con
 /* Stamps the request with a file that the session may write: where it is and its last change.  path is that
  * of a file that a loader runs, NULL for the program itself; it must outlive x. */
 void exec_stamp(struct exec *x, const struct stat *st, const char *path);
-/* The stamp with a hash of what the file holds now, for a question; "" where nothing is stamped.  Two of a
- * file that is too large, or that cannot be read, are never alike. */
-void exec_stamp_whole(const struct exec *x, const struct caller *c, char buf[EXEC_STAMP]);
+/* The stamp with a hash of what the file holds now, for a question; "" where nothing is stamped.  pid: the
+ * process that runs the program, or 0 before the exec.  False where the file is larger than 1 GiB, or cannot
+ * be read. */
+bool exec_stamp_whole(const struct exec *x, pid_t pid, char buf[EXEC_STAMP]);
+/* False where a question was asked and the file holds something else than at that time. */
+bool exec_stamp_stands(const struct exec *x, pid_t pid);
 /* exec_loads.c: fills in which files the words of req name, and req->variable; elf is its program.
  * x->is_unknown: it is not known which. */
 void exec_loads(struct exec *x, struct caller *c, struct request *req, const struct elf_info *elf);

@@ -5,7 +5,8 @@
  *
  * The caller is traced from before the kernel reads its memory again until the exec is over
  * (PTRACE_SEIZE, PTRACE_O_TRACEEXEC).  At PTRACE_EVENT_EXEC the new program is stopped, and its file, words,
- * environment and directory are compared with the request.  sudo's intercept_verify does the same.
+ * environment and directory are compared with the request, and for a question the file's content.  sudo's
+ * intercept_verify does the same.
  *
  * The tracee must be released in every case: a call that is never answered, an exec that fails, a signal in
  * between.  So it is interrupted before the answer: any stop but that of a successful exec ends the watch.
@@ -115,6 +116,8 @@ static const char *difference(struct caller *c, const struct watch *w, pid_t pid
 	if (!exec_running(pid, EXEC_THERE, &ran))
 		return "it cannot be read";
 	how = exec_digest_differs(&ran, &w->meant);
+	if (!*how && !exec_stamp_stands(w->x, pid))
+		return "another content of its file";
 	return *how || exec_aim_stands(w->x, c, pid) ? how : "another aim";
 }
 
