@@ -42,8 +42,8 @@ struct caller {
 	struct waiting *resumed;   /* set where the call was served before and has waited, else NULL */
 	struct approved *approved; /* what the operator approved of it: record.c; NULL: nothing was asked */
 	const struct git_at *at;   /* what is held of the name that is judged now; NULL: nothing */
-	bool git_turn;		   /* no other call that affects what git obeys is served now: git.c */
-	bool git_late;		   /* written first and judged then, by git_late_rule: git_late.c */
+	bool git_turn;		   /* this call holds the lock for changes of files that git obeys: git.c */
+	bool git_late;		   /* judged when it has been written, by git_late_rule: git_late.c */
 	bool git_late_new;	   /* and the file does not exist yet */
 	uint32_t git_late_rule;
 	char git_why[256]; /* the reason from git_move() */

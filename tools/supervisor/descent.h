@@ -24,9 +24,10 @@ struct tag {
  * reaches nothing around it.  An orphan reaches only its descendants. */
 bool caller_reaches(struct caller *c, pid_t pid);
 /*
- * Finds the image that holds in the caller: the session's, or a nested run's by descent.  In a session with
- * nested images, all of them hold in an orphan whose descent is unknown.  A program that the launcher of a
- * nested run executes is judged by the image around: it is the command that was typed.
+ * Finds the image that applies to the caller: the session's, or a nested run's by descent.  In a session with
+ * nested images, all of them apply to an orphan whose descent is unknown.  A program that the launcher of a
+ * nested run executes is the command that was typed in the outer session, so the image of the outer session
+ * judges it.
  */
 void caller_find_image(struct caller *c);
 

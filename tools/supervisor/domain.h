@@ -9,9 +9,9 @@ struct caller;
 /* True where the caller, or a process that it comes of, has confined itself with Landlock: domain.c. */
 bool caller_is_confined(struct caller *c);
 /*
- * Asked after the verdict and before an act that Landlock may limit: 0 where the supervisor performs it.  For
- * a caller that is confined: RESULT_CONTINUE, or -EACCES where the floor does not hold what the act may
- * become.
+ * Asked after the verdict and before an act that Landlock may limit.  0: the supervisor performs the act.
+ * For a caller that has confined itself: RESULT_CONTINUE, so that the kernel performs it, or -EACCES where
+ * the floor would not stop what the caller may turn the act into.
  */
 int caller_acts(struct caller *c, bool may_truncate);
 /* False where the caller is confined, and such a socket would be connected or bound outside of its domain. */

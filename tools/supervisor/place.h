@@ -51,8 +51,9 @@ const char *place_unmerged(const char *lexical, char *buf, size_t size);
 /* True where the directory that a relative path starts from still has the path that place_lexical() put in
  * front. */
 bool place_stands(struct place *p, struct caller *c, const char *lexical);
-/* The other spelling of a resolved place, which is judged too; NULL where there is no other, or where it is
- * the spelling of a magic link, which does not tell where that leads. */
+/* A resolved place as the caller spelled its path, which is judged in addition to the real path.  NULL
+ * where both are the same, or where the path leads through a magic link, whose text does not tell its
+ * target. */
 const char *place_given(const struct place *p);
 /* Releases r, so that the path can be resolved again; place_done() releases everything. */
 void place_release(struct place *p);

@@ -55,7 +55,7 @@ struct gaps {
 	int fd;			 /* inotify(7), -1: nothing to watch */
 	int *wd;		 /* one watch for each gap */
 	bool armed;		 /* the gaps are watched */
-	_Atomic unsigned spared; /* opens that were performed and asked no question (open_pass.c) */
+	_Atomic unsigned spared; /* first opens, performed without a call of gaps_hold() (open_pass.c) */
 	_Atomic bool open;	 /* the floor does not hold these rules any more */
 	_Atomic bool lacks;	 /* nor does it hold those of the policy loaded last (policies.c) */
 };

@@ -15,7 +15,9 @@ void pushes_count(struct caller *c, const struct git_push *push, char *buf, size
 /* After the operator allowed the push: aim has the URLs that it pushes to (struct request.aim), or is
  * NULL. */
 void pushes_open(struct caller *c, const char *aim);
-/* True with *d allowed: what no rule names is where a push goes that the caller is or comes of. */
+/* Where req goes to the destination of a push that the operator approved, and the caller is that push or
+ * descends from it: sets *d to an allow and returns true.  A denial stays where its reason is not
+ * REASON_HOST or REASON_PROCESS. */
 bool pushes_reach(struct caller *c, const struct request *req, struct decision *d);
 
 #endif
