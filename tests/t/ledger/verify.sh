@@ -413,6 +413,9 @@ t_full_disk() {
 	out_has "status 126"
 	no_decoy
 	missing a
+	run pale session show
+	out_has "lost       "
+	out_has " records; see: pale log"
 	run pale log verify
 	[ "$RC" -le 1 ] || fail "verify cannot run"
 	out_lacks "bad record"

@@ -359,6 +359,17 @@ static void print_unwritten(const struct page *p)
 	printf("%" PRIu64 " decisions: they are in %s\n", n, p->unwritten.path);
 }
 
+/* Decisions that no process could hand over in time, or that no disk had room for. */
+static void print_lost(const struct page *p)
+{
+	json_int_t n = json_integer_value(json_object_get(p->facts, "lost"));
+
+	if (n == 0)
+		return;
+	label("lost");
+	printf("%" JSON_INTEGER_FORMAT " records; see: pale log --session %s\n", n, p->ref.session);
+}
+
 static const char *how_it_is(const struct page *p)
 {
 	if (p->alive)
@@ -388,6 +399,7 @@ static void page_print(const struct page *p)
 	line("machine", fact(p, "facts"));
 	line("tampered", fact(p, "tampered"));
 	print_unwritten(p);
+	print_lost(p);
 	print_counts(p);
 	snprintf(changed, sizeof(changed), "%zu paths written, made, moved or removed", n);
 	line("changed", n ? changed : "");
