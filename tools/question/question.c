@@ -96,8 +96,6 @@ static int ask_exec(struct question *q, char *const *args, size_t n, const struc
 		return r;
 	if (!q->builtin && !q->missing && program_look(q->path, &q->elf, &setid) == 0)
 		q->unknown = !program_note(&q->req, img, &q->elf, &q->found);
-	q->tool_words = calloc(n + 2, sizeof(*q->tool_words));
-	q->has_tool = program_tool(&q->req, &q->found, q->tool_words, &q->tool);
 	git_branch_note(&q->req, env, q->branch, sizeof(q->branch));
 	return 0;
 }
@@ -259,6 +257,5 @@ void question_done(struct question *q)
 	for (size_t i = 0; q->words && q->words[i]; i++)
 		free(q->words[i]);
 	free(q->words);
-	free(q->tool_words);
 	free(q->target);
 }

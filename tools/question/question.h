@@ -26,9 +26,6 @@ struct question {
 	bool unknown;	 /* it is not known what a loader would load */
 	struct elf_info elf;
 	struct found_files found;
-	struct request tool;	 /* the script that an interpreter is given */
-	const char **tool_words; /* owned */
-	bool has_tool;
 };
 
 /*

@@ -15,7 +15,6 @@
 #include "policy/base/buf.h"
 #include "policy/base/path.h"
 #include "policy/command/argv.h"
-#include "policy/command/script.h"
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
 #include "policy/wire/ring.h"
@@ -25,7 +24,7 @@
 #include "tools/base/output.h"
 #include "tools/base/program.h"
 #include "tools/git/gitbranch.h"
-#include "tools/question/question.h"
+#include "tools/question/chain.h"
 
 #include "run.h"
 
@@ -109,62 +108,10 @@ static bool is_left_to_supervisor(const struct launch *l, const struct decision 
 	return l->image.h->launch == LAUNCH_JUDGED && can_be_asked(l) && d->verdict != VERDICT_DENY;
 }
 
-/* The session around applies its own policy when the command is executed. */
-static struct decision verdict_of(const struct launch *l, const struct request *req)
+/* In a nested run the session around applies its own policy when the command is executed. */
+static struct decision verdict_alone(const struct image *img, const struct request *req)
 {
-	return l->nested ? eval_trace(&l->image, req, NULL) : eval(&l->image, req);
-}
-
-/* The files that the kernel looks at: the program, and the interpreters of scripts. */
-struct chain {
-	struct elf_info elf[SCRIPT_DEPTH + 1];
-	char real[SCRIPT_DEPTH + 1][PATH_MAX];
-	struct found_files found[SCRIPT_DEPTH + 1];
-	struct request tool; /* the script that the program is given */
-	const char **tool_words;
-	const char **words; /* of all interpreters */
-};
-
-static void look(const struct launch *l, struct chain *c, size_t n, struct request *req)
-{
-	bool setid;
-
-	if (program_look(req->path, &c->elf[n], &setid) == 0)
-		(void)program_note(req, &l->image, &c->elf[n], &c->found[n]);
-}
-
-/* Judges the command; *req becomes the request about an interpreter where that is what is denied. */
-static struct decision judge(const struct launch *l, struct chain *c, const char *called, struct request *req)
-{
-	struct request last;
-	struct decision d, interp;
-
-	look(l, c, 0, req);
-	d = verdict_of(l, req);
-	last = *req;
-	if (l->level > LEVEL_HOOKS && program_tool(req, &c->found[0], c->tool_words, &c->tool)) {
-		interp = verdict_of(l, &c->tool);
-		if (script_is_held(&d, &interp)) {
-			d = interp;
-			*req = c->tool;
-		}
-	}
-	for (size_t n = 0; n < SCRIPT_DEPTH && c->elf[n].kind == ELF_SCRIPT; n++) {
-		last = script_request(&c->elf[n], called, &last, c->words);
-		c->words += last.argc + 1;
-		called = last.path;
-		if (realpath(called, c->real[n]) && strcmp(called, c->real[n]) != 0) {
-			last.given = called;
-			last.path = c->real[n];
-		}
-		look(l, c, n + 1, &last);
-		interp = verdict_of(l, &last);
-		if (script_is_held(&d, &interp)) {
-			d = interp;
-			*req = last;
-		}
-	}
-	return d;
+	return eval_trace(img, req, NULL);
 }
 
 static char *joined(const struct request *req)
@@ -177,6 +124,28 @@ static char *joined(const struct request *req)
 	return text;
 }
 
+static int conclude(const struct launch *l, const struct chain *chain)
+{
+	_cleanup_free_ char *target = chain ? joined(&chain->held) : NULL;
+	struct decision d;
+	uint32_t id;
+
+	if (!target) {
+		talk("out of memory");
+		return EXIT_PALE;
+	}
+	d = chain->d;
+	if ((l->nested && d.verdict == VERDICT_ALLOW) || is_left_to_supervisor(l, &d))
+		return 0;
+	if (d.verdict == VERDICT_ASK)
+		d = (struct decision){ VERDICT_DENY, REASON_NOBODY, d.rule, 0 };
+	id = record(l, &chain->held, target, &d);
+	if (d.verdict == VERDICT_ALLOW)
+		return 0;
+	tell(l, target, &d, id);
+	return EXIT_REFUSED;
+}
+
 int operator_judge(const struct launch *l, const struct program *p, char *const *argv, size_t argc,
 		   const struct environment *env)
 {
@@ -187,13 +156,12 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 			       .argv = (const char *const *)argv,
 			       .argc = argc };
 	struct git_env git = { .home = image_str(&l->image, l->image.h->home) };
-	_cleanup_free_ const char **words =
-		calloc((SCRIPT_DEPTH + 1) * (argc + 4 * SCRIPT_DEPTH), sizeof(*words));
-	_cleanup_free_ char *target = NULL;
+	struct elf_info elf = { 0 };
+	struct found_files found;
 	char cwd[PATH_MAX], given[PATH_MAX], branch[256];
-	struct chain chain = { .tool_words = words, .words = words ? words + argc + 2 : NULL };
-	struct decision d;
-	uint32_t id;
+	struct chain *chain;
+	bool setid;
+	int r;
 
 	if (getcwd(cwd, sizeof(cwd)))
 		req.cwd = cwd;
@@ -201,19 +169,10 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 		req.given = given;
 	git_env_gather(&git, env);
 	git_branch_note(&req, &git, branch, sizeof(branch));
-	d = words ? judge(l, &chain, p->found, &req) : (struct decision){ .reason = REASON_TOO_LONG };
-	target = joined(&req);
-	if (!words || !target) {
-		talk("out of memory");
-		return EXIT_PALE;
-	}
-	if ((l->nested && d.verdict == VERDICT_ALLOW) || is_left_to_supervisor(l, &d))
-		return 0;
-	if (d.verdict == VERDICT_ASK)
-		d = (struct decision){ VERDICT_DENY, REASON_NOBODY, d.rule, 0 };
-	id = record(l, &req, target, &d);
-	if (d.verdict == VERDICT_ALLOW)
-		return 0;
-	tell(l, target, &d, id);
-	return EXIT_REFUSED;
+	if (program_look(req.path, &elf, &setid) == 0)
+		(void)program_note(&req, &l->image, &elf, &found);
+	chain = chain_judge(&l->image, l->level, l->nested ? verdict_alone : eval, &req, &elf, p->found);
+	r = conclude(l, chain);
+	chain_free(chain);
+	return r;
 }

@@ -187,6 +187,27 @@ t_explain_says_the_same() {
 	run pale explain exec -- node /usr/lib/node_modules/npm/bin/npm-cli.js publish && rc_is 3
 }
 
+# What a script starts is judged by its first line, here as in the session.
+t_explain_reads_the_first_line() {
+	ground
+	printf '#!%s\n' "$HOME/bin/banned" >s
+	printf '#!%s -x\n' "$PWD/s" >ss
+	printf '#!/bin/sh %s/bin/asktool\n' "$HOME" >st
+	printf '#!%s missing\n' "$LD" >sl
+	printf '#!/usr/bin/env -S sh -e\n:\n' >fine
+	printf '#!/bin/sh\n' >"$HOME/bin/asktool"
+	chmod +x s ss st sl fine "$HOME/bin/asktool"
+	run pale explain exec -- ./s x && rc_is 1
+	out_has 'deny = banned'
+	run pale explain exec -- ./ss && rc_is 1
+	out_has 'deny = banned'
+	run pale explain exec -- ./st && rc_is 3
+	out_has 'ask = asktool'
+	run pale explain exec -- ./sl && rc_is 1
+	out_has 'pale cannot determine which program'
+	run pale explain exec -- ./fine x && rc_is 0
+}
+
 # --- interpreters that are given a tool's script ------------------------------------------------------
 
 # asked LINE: it asks once, and is denied since nobody is there.

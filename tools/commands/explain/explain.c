@@ -13,7 +13,6 @@
 
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
-#include "policy/command/script.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/options.h"
@@ -23,6 +22,7 @@
 #include "tools/cards/grants.h"
 #include "tools/gather/load.h"
 #include "tools/git/gitbranch.h"
+#include "tools/question/chain.h"
 #include "tools/question/question.h"
 #include "tools/run/run.h"
 #include "tools/sessions/sessions.h"
@@ -83,7 +83,8 @@ struct verdict_of {
 	struct decision d;
 	struct image from;
 	struct trace t;
-	json_t *granted; /* the kept grant that allows it, or NULL */
+	json_t *granted;     /* the kept grant that allows it, or NULL */
+	struct chain *chain; /* of an exec; owned */
 	struct program program;
 	const char *coverage, *kind; /* program_coverage(); NULL where no program is found */
 };
@@ -241,11 +242,27 @@ static bool is_unhooked(const struct explainer *x, const struct question *q)
 	return program_inspect(&p) == 0 && !elf_is_hookable(p.elf.kind);
 }
 
+/* Judges what the session's fence would judge: the command, and what it leads to. */
+static void judge(const struct explainer *x, const struct question *q, struct verdict_of *ret)
+{
+	bool is_exec = q->req.op == OP_EXEC && !q->unknown;
+	const char *called = *ret->program.found ? ret->program.found : q->path;
+
+	if (is_exec)
+		ret->chain = chain_judge(&x->image, x->level, eval, &q->req, &q->elf, called);
+	if (q->unknown || (ret->chain && ret->chain->is_unknown))
+		ret->d = (struct decision){ VERDICT_DENY, REASON_LOADER, RULE_NONE, 0 };
+	else if (is_exec)
+		ret->d = ret->chain ? ret->chain->d
+				    : (struct decision){ VERDICT_DENY, REASON_TOO_LONG, RULE_NONE, 0 };
+	else
+		ret->d = eval(&x->image, &q->req);
+}
+
 /* A shell built-in executes nothing, so it is allowed whatever the rules say of a program of that name. */
 static void decide(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
-	const struct request *judged = &q->req;
-	struct decision d;
+	const struct request *judged;
 
 	*ret = (struct verdict_of){ .d = { VERDICT_ALLOW, REASON_NONE, RULE_NONE, 0 }, .from = x->image };
 	if (q->builtin)
@@ -256,17 +273,10 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 		ret->d = (struct decision){ VERDICT_DENY, REASON_UNHOOKED, RULE_NONE, 0 };
 		return;
 	}
-	if (q->unknown) {
-		ret->d = (struct decision){ VERDICT_DENY, REASON_LOADER, RULE_NONE, 0 };
+	judge(x, q, ret);
+	if (ret->d.reason == REASON_LOADER)
 		return;
-	}
-	ret->d = eval(&x->image, &q->req);
-	/* Only a supervisor examines scripts. */
-	if (q->has_tool && x->level > LEVEL_HOOKS) {
-		d = eval(&x->image, &q->tool);
-		judged = script_is_held(&ret->d, &d) ? &q->tool : judged;
-		ret->d = judged == &q->req ? ret->d : d;
-	}
+	judged = ret->chain ? &ret->chain->held : &q->req;
 	/* What will be written is not known here: the rules allow it, and the reason says what remains
 	 * open. */
 	if (ret->d.verdict == VERDICT_ASK && ret->d.reason == REASON_GIT)
@@ -274,7 +284,6 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, judged, &ret->t);
 	/* Inside a session the files of grants are not visible. */
-	ret->granted = NULL;
 	if (ret->d.verdict == VERDICT_ASK && !x->around.nested)
 		ret->granted =
 			granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged);
@@ -317,6 +326,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 		if (v.granted)
 			v.d.verdict = VERDICT_ALLOW;
 		json_decref(v.granted);
+		chain_free(v.chain);
 		x->worst = x->asked ? verdict_strictest(x->worst, v.d.verdict) : v.d.verdict;
 		x->asked++;
 	}
