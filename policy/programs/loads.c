@@ -116,6 +116,22 @@ void loads_place(struct request *req)
 	req->loads_called = l.called;
 }
 
+const char *loads_next(const char **list, const char *name, char at[LIMIT_PATH])
+{
+	const char *dir = *list;
+	size_t len = dir ? strcspn(dir, ":") : 0, size = strlen(name) + 1;
+
+	if (!dir)
+		return NULL;
+	*list = dir[len] ? dir + len + 1 : NULL;
+	if (len + size + 2 > LIMIT_PATH)
+		return "";
+	memcpy(at, len ? dir : ".", len ? len : 1);
+	at[len ? len : 1] = '/';
+	memcpy(at + (len ? len : 1) + 1, name, size);
+	return at;
+}
+
 /*
  * The file that a loader takes for a name without a slash.  NULL where the first one found is not
  * executable: the loader may skip it, so it is unknown which one it takes.
@@ -124,22 +140,11 @@ static const char *find_in(const char *list, const char *name, struct elf_info *
 			   void *ctx)
 {
 	char at[LIMIT_PATH];
-	size_t len, size = strlen(name) + 1;
+	const char *real = NULL, *word;
 
-	for (; list; list = list[len] ? list + len + 1 : NULL) {
-		const char *real;
-
-		len = strcspn(list, ":");
-		if (len + size + 2 > sizeof(at))
-			return NULL;
-		memcpy(at, len ? list : ".", len ? len : 1);
-		at[len ? len : 1] = '/';
-		memcpy(at + (len ? len : 1) + 1, name, size);
-		real = find(ctx, at, ret);
-		if (real)
-			return ret->is_executable ? real : NULL;
-	}
-	return NULL;
+	while (!real && (word = loads_next(&list, name, at)) && *word)
+		real = find(ctx, word, ret);
+	return real && ret->is_executable ? real : NULL;
 }
 
 /*
@@ -172,7 +177,8 @@ bool loads_fill(struct request *req, const struct elf_info *elf, const struct im
 	if (what != LOADS_FILE && what != LOADS_NAME)
 		return what != LOADS_UNKNOWN;
 	word = command_arg(&c, l.at);
-	file = what == LOADS_FILE ? find(ctx, word, &inner) : find_in(path(ctx), word, &inner, find, ctx);
+	file = what == LOADS_FILE ? find(ctx, word, &inner)
+				  : find_in(path(ctx, "PATH"), word, &inner, find, ctx);
 	if (file)
 		file = interpreter_of(file, &inner, find, ctx);
 	if (!file || inner.is_loader || inner.kind == ELF_SCRIPT)

@@ -35,8 +35,16 @@ void loads_place(struct request *req);
  * such regular file, or its path is unknown.
  */
 typedef const char *loads_find_fn(void *ctx, const char *word, struct elf_info *ret);
-/* The PATH that the process would have, which the caller keeps for as long as the request, or NULL. */
-typedef const char *loads_path_fn(void *ctx);
+/*
+ * The value of the variable `name` (PATH) that the process would have, which the caller keeps for as long as
+ * the request, or NULL.
+ */
+typedef const char *loads_path_fn(void *ctx, const char *name);
+/*
+ * Takes the first directory off a list like PATH: its file of that name, in at; "" where that is too long,
+ * NULL at the end of the list, which is NULL then.
+ */
+const char *loads_next(const char **list, const char *name, char at[LIMIT_PATH]);
 /*
  * Fills in the members loads* of an exec's request; elf is the file of the exec.  False where the program
  * is a loader, and what it loads is unknown or is a loader too: REASON_LOADER.

@@ -17,18 +17,22 @@ enum interpreter_flag {
 			 word */
 	SEARCHES_JS = 2,   /* X may be X.js or X/index.js */
 	SEARCHES_MAIN = 4, /* X may be X/__main__.py */
+	LOOKS_FIRST = 8,   /* in the list `search`, and only then in the working directory */
 };
 
 /*
  * shorts, longs: options that take the next word, also with an underscore for a dash.  stop: letters with
  * which it runs no file.  joined: letters after which the script stands, attached or as the next word.
- * verb: the word before the script.
+ * verb: the word before the script.  search: the variable with the directories in which it looks for a name
+ * without a slash that the working directory does not have.  Which of several files it takes depends on who
+ * may read or execute them, so each is judged.
  */
 static const struct interpreter {
 	const char *names, *shorts, *longs, *stop, *joined, *verb;
 	unsigned flags;
+	const char *search;
 } interpreters[] = {
-	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", SEARCHES_MAIN },
+	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", SEARCHES_MAIN, NULL },
 	{ "node nodejs", "rC",
 	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
 	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
@@ -46,17 +50,23 @@ static const struct interpreter {
 	  "test-reporter-destination test-shard test-skip-pattern test-timeout tls-cipher-list "
 	  "tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file-pattern "
 	  "trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
-	  "ep", "", "", SEARCHES_JS },
-	{ "bun", "r", "preload require cwd config", "ep", "", "run", SEARCHES_JS },
-	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0 },
-	{ "sh bash dash ash zsh ksh", "oO", "rcfile init-file", "cs", "", "", IS_SHELL },
-	{ "ruby", "IrC", "", "e", "", "", 0 },
-	{ "perl", "I", "", "eE", "", "", 0 },
-	{ "php", "dczStg", "define php-ini zend-extension server docroot", "rBRFEi", "f", "", 0 },
-	{ "lua luajit", "el", "", "", "", "", 0 },
-	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL },
-	{ "awk gawk mawk", "vF", "assign field-separator", "", "f", "", 0 },
+	  "ep", "", "", SEARCHES_JS, NULL },
+	{ "bun", "r", "preload require cwd config", "ep", "", "run", SEARCHES_JS, NULL },
+	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0, NULL },
+	/* bash shell.c (open_shell_script), ksh93 path.c, zsh init.c (PATH_SCRIPT) */
+	{ "sh bash rbash dash ash zsh ksh mksh lksh pdksh posh yash", "oO", "rcfile init-file", "cs", "", "",
+	  IS_SHELL, "PATH" },
+	/* with -S */
+	{ "ruby", "IrC", "", "e", "", "", LOOKS_FIRST, "PATH" },
+	{ "perl", "I", "", "eE", "", "", LOOKS_FIRST, "PATH" },
+	{ "php", "dczStg", "define php-ini zend-extension server docroot", "rBRFEi", "f", "", 0, NULL },
+	{ "lua luajit", "el", "", "", "", "", 0, NULL },
+	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL, NULL },
+	{ "awk gawk mawk", "vF", "assign field-separator", "", "f", "", 0, NULL },
 };
+
+/* Where a shell looks that has no PATH. */
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* What the scripts of well known tools are called, by the end of their path. */
 static const struct {
@@ -137,14 +147,15 @@ static const char *read_letters(const struct interpreter *r, const char *arg, si
 	return NULL;
 }
 
-/* The word that names the script, and in *ret_at the index of the word before the script's own words; NULL
- * where there is no script. */
-static const char *script_of(const struct interpreter *r, const struct command *c, size_t *ret_at)
+/* The word that names the script, from word `from` on, and in *ret_at the index of the word before the
+ * script's own words; NULL where there is no script. */
+static const char *script_of(const struct interpreter *r, const struct command *c, size_t from,
+			     size_t *ret_at)
 {
 	size_t n = command_count(c);
 	bool verb = false;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = from; i < n; i++) {
 		const char *arg = command_arg(c, i), *joined = NULL;
 		bool option = r->flags & IS_SHELL ? *arg == '-' || *arg == '+' : *arg == '-' && arg[1];
 
@@ -233,33 +244,72 @@ static const char *find_preloaded(const struct interpreter *r, const struct comm
 	return NULL;
 }
 
-bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct tool_script *ret)
+/* The directories in which r looks for word, or NULL. */
+static const char *search_list(const struct interpreter *r, const char *word, loads_path_fn *path, void *ctx)
 {
-	const char *extra, *word, *name, *file;
+	const char *list = r->search && !strchr(word, '/') ? path(ctx, r->search) : NULL;
+
+	return list || !r->search || strchr(word, '/') ? list : DEFAULT_PATH;
+}
+
+/* The next file in the list by the word's name, or NULL. */
+static const char *next_in_list(struct tool_script *t, loads_find_fn *find, void *ctx)
+{
+	char at[LIMIT_PATH];
+	const char *real = NULL, *path;
+
+	while (!real && (path = loads_next(&t->list, t->word, at)))
+		real = *path ? find(ctx, path, NULL) : NULL;
+	return real;
+}
+
+/* Goes on to the next word that names a script, and its file; NULL: not found. */
+static const char *next_script(const struct interpreter *r, const struct command *c, loads_find_fn *find,
+			       loads_path_fn *path, void *ctx, struct tool_script *ret)
+{
+	const char *file, *word = script_of(r, c, ret->next, &ret->at);
+
+	ret->word = word;
+	ret->next = command_count(c);
+	if (!word)
+		return NULL;
+	file = find_preloaded(r, c, ret->at, find, ctx);
+	if (file)
+		ret->word = file;
+	else
+		file = find_script(r, word, find, ctx);
+	if (!file || r->flags & LOOKS_FIRST)
+		ret->list = search_list(r, word, path, ctx);
+	return file;
+}
+
+bool tool_find(const struct request *of, loads_find_fn *find, loads_path_fn *path, void *ctx,
+	       struct tool_script *ret)
+{
+	const char *extra, *name, *file;
 	struct command c = command_of(of, &extra), inner;
 	const struct interpreter *r;
-	size_t n, at;
+	size_t n;
 
 	for (unsigned depth = 0; depth < LIMIT_DEPTH && request_unwrap(of, depth, &c, &inner, &extra);
 	     depth++)
 		c = inner;
 	n = command_count(&c);
 	r = interpreter_of(&c);
-	word = r ? script_of(r, &c, &at) : NULL;
-	if (!word || n - at >= TOOL_WORDS(of->argc))
+	if (!r)
 		return false;
-	file = find_preloaded(r, &c, at, find, ctx);
-	if (file)
-		word = file;
-	else
-		file = find_script(r, word, find, ctx);
-	name = file ? file : word;
-	if (!*path_basename(name))
+	do {
+		file = next_in_list(ret, find, ctx);
+		if (!file)
+			file = next_script(r, &c, find, path, ctx, ret);
+		name = file ? file : ret->word;
+	} while (name && !*path_basename(name));
+	if (!name || n - ret->at >= TOOL_WORDS(of->argc))
 		return false;
-	ret->words[0] = *path_basename(word) ? word : name;
-	for (size_t i = at + 1; i < n; i++)
-		ret->words[i - at] = command_arg(&c, i);
-	ret->words[n - at] = NULL;
+	ret->words[0] = *path_basename(ret->word) ? ret->word : name;
+	for (size_t i = ret->at + 1; i < n; i++)
+		ret->words[i - ret->at] = command_arg(&c, i);
+	ret->words[n - ret->at] = NULL;
 	ret->req = (struct request){ .op = OP_EXEC,
 				     .access = op_access(OP_EXEC),
 				     .is_root = of->is_root,
@@ -267,9 +317,9 @@ bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct 
 				     .cwd = of->cwd,
 				     .env = of->env,
 				     .argv = ret->words,
-				     .argc = n - at,
+				     .argc = n - ret->at,
 				     .ident = tool_of(name) };
-	ret->keeps_name = strcmp(path_basename(name), path_basename(word)) == 0 ||
-			  (ret->req.ident && strcmp(ret->req.ident, path_basename(word)) == 0);
+	ret->keeps_name = strcmp(path_basename(name), path_basename(ret->word)) == 0 ||
+			  (ret->req.ident && strcmp(ret->req.ident, path_basename(ret->word)) == 0);
 	return true;
 }

@@ -10,18 +10,23 @@
 /* The name of the tool whose script this file is (npm-cli.js: npm), or NULL. */
 const char *tool_of(const char *path);
 
-/* A script that an interpreter runs. */
+/* A script that an interpreter runs, or may run. */
 struct tool_script {
 	struct request req; /* as if it were executed itself */
 	bool keeps_name;    /* its file has the name in the word: judging the word alone is the same */
 	const char **words; /* of req; an array of the caller's, for at most TOOL_WORDS(argc) words */
+	/* where tool_find() goes on: the word of the script, and the directories in which it is looked for */
+	const char *word, *list;
+	size_t at, next;
 };
 #define TOOL_WORDS(argc) ((argc) + 2)
 
 /*
- * Finds the script of the interpreter that `of` executes, directly, through wrappers or through a loader.
- * The caller provides ret->words; find finds the file.  False: not found.
+ * Finds the next script of the interpreter that `of` executes, directly, through wrappers or through a
+ * loader: there are several where it takes several, or where the name may mean several files.  The caller
+ * provides *ret, zero at first, with ret->words; find finds the file.  False: there is none, or no other.
  */
-bool tool_find(const struct request *of, loads_find_fn *find, void *ctx, struct tool_script *ret);
+bool tool_find(const struct request *of, loads_find_fn *find, loads_path_fn *path, void *ctx,
+	       struct tool_script *ret);
 
 #endif

@@ -99,10 +99,10 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 	return found;
 }
 
-static const char *path_list(void *ctx)
+static const char *path_list(void *ctx, const char *name)
 {
 	(void)ctx;
-	return "/a::/b:/c";
+	return strcmp(name, "PATH") == 0 ? "/a::/b:/c" : "/awk";
 }
 
 START_TEST(a_loader_by_any_name)
@@ -156,9 +156,10 @@ static const char *find_there(void *ctx, const char *word, struct elf_info *ret)
 	static char room[64];
 	const char *there = ctx, *name = path_basename(word);
 
-	*ret = (struct elf_info){ .kind = strcmp(name, "script") ? ELF_DYNAMIC : ELF_SCRIPT,
-				  .is_executable = strcmp(name, "data") != 0,
-				  .interp = "/bin/interpreter" };
+	if (ret)
+		*ret = (struct elf_info){ .kind = strcmp(name, "script") ? ELF_DYNAMIC : ELF_SCRIPT,
+					  .is_executable = strcmp(name, "data") != 0,
+					  .interp = "/bin/interpreter" };
 	(void)snprintf(room, sizeof(room), "%s", word);
 	return word_in_list(there, word, strlen(word)) || strcmp(word, "/bin/interpreter") == 0 ? room : NULL;
 }
@@ -291,7 +292,7 @@ START_TEST(the_script_of_an_interpreter)
 	struct request req = request_of(&l, scripts[_i].command);
 
 	found = scripts[_i].file;
-	ck_assert_msg(tool_find(&req, find, NULL, &t) == (scripts[_i].want != NULL), "%s",
+	ck_assert_msg(tool_find(&req, find, path_list, NULL, &t) == (scripts[_i].want != NULL), "%s",
 		      scripts[_i].command);
 	if (!scripts[_i].want)
 		return;
@@ -300,6 +301,61 @@ START_TEST(the_script_of_an_interpreter)
 	ck_assert_ptr_eq(t.req.path, scripts[_i].file);
 	ck_assert_ptr_null(t.req.argv[t.req.argc]);
 	ck_assert_int_eq(t.keeps_name, scripts[_i].keeps_name);
+}
+END_TEST
+
+/* Where an interpreter looks for a script: blank-separated, "-" where only the word is known. */
+static const struct {
+	const char *command, *there, *want;
+} places[] = {
+	{ "bash tool x", "tool /b/tool", "tool" },
+	{ "bash tool x", "/b/tool", "- /b/tool" },
+	{ "bash -eu tool x", "/a/tool ./tool /c/tool", "- /a/tool ./tool /c/tool" },
+	{ "ksh tool", "/c/tool", "- /c/tool" },
+	{ "zsh -o pathscript tool", "/c/tool", "- /c/tool" },
+	{ "env -u A nice dash tool", "/c/tool", "- /c/tool" },
+	{ "bash -c tool tool", "/b/tool", "" },
+	{ "perl -S tool", "tool /b/tool", "tool /b/tool" },
+	{ "python3 tool", "/b/tool", "-" },
+};
+
+START_TEST(an_interpreter_looks_in_path)
+{
+	const char *room[16];
+	char got[128] = "";
+	struct tool_script t = { .words = room };
+	struct line l;
+	struct request req = request_of(&l, places[_i].command);
+
+	while (tool_find(&req, find_there, path_list, (void *)places[_i].there, &t)) {
+		(void)snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", *got ? " " : "",
+			       t.req.path ? t.req.path : "-");
+		ck_assert_str_eq(t.req.argv[0], "tool");
+	}
+	ck_assert_str_eq(got, places[_i].want);
+}
+END_TEST
+
+static const char *no_path(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+	return NULL;
+}
+
+START_TEST(a_shell_without_path)
+{
+	const char *room[16];
+	struct tool_script t = { .words = room };
+	struct line l;
+	char there[] = "/usr/bin/tool";
+	struct request req = request_of(&l, "bash tool");
+
+	ck_assert(tool_find(&req, find_there, no_path, there, &t));
+	ck_assert_ptr_null(t.req.path);
+	ck_assert(tool_find(&req, find_there, no_path, there, &t));
+	ck_assert_str_eq(t.req.path, "/usr/bin/tool");
+	ck_assert(!tool_find(&req, find_there, no_path, there, &t));
 }
 END_TEST
 
@@ -333,7 +389,7 @@ START_TEST(node_takes_a_url)
 
 	(void)snprintf(line, sizeof(line), "node --import %s /dev/null publish", urls[_i].word);
 	req = request_of(&l, line);
-	ck_assert(tool_find(&req, find_npm, NULL, &t));
+	ck_assert(tool_find(&req, find_npm, path_list, NULL, &t));
 	argv_join(t.req.argv, t.req.argc, line, sizeof(line));
 	ck_assert_str_eq(line, urls[_i].is_npm ? "/lib/npm-cli.js publish" : "/dev/null publish");
 }
@@ -372,11 +428,12 @@ START_TEST(a_script_counts_where_a_rule_names_it)
 	f.p.s.cmd_default = VERDICT_DENY;
 	fixture_compile(&f);
 	found = "/lib/npm-cli.js";
-	ck_assert(tool_find(&req, find, NULL, &t));
+	ck_assert(tool_find(&req, find, path_list, NULL, &t));
 	eval_command(&f.img, &t.req, &d, NULL);
 	ck_assert(script_is_held(&node, &d));
 	found = "/ws/x.js";
-	ck_assert(tool_find(&req, find, NULL, &t));
+	t = (struct tool_script){ .words = room };
+	ck_assert(tool_find(&req, find, path_list, NULL, &t));
 	eval_command(&f.img, &t.req, &d, NULL);
 	ck_assert_int_eq(d.verdict, VERDICT_DENY);
 	ck_assert(!script_is_held(&node, &d));
@@ -397,6 +454,8 @@ Suite *suite_loads(void)
 	tcase_add_loop_test(t, what_is_loaded_is_judged, 0, LEN(resolved));
 	tcase_add_loop_test(t, node_takes_a_url, 0, sizeof(urls) / sizeof(urls[0]));
 	tcase_add_loop_test(t, the_script_of_an_interpreter, 0, LEN(scripts));
+	tcase_add_loop_test(t, an_interpreter_looks_in_path, 0, LEN(places));
+	tcase_add_test(t, a_shell_without_path);
 	tcase_add_test(t, a_tool_is_known_by_its_script);
 	tcase_add_test(t, a_script_counts_where_a_rule_names_it);
 	suite_add_tcase(s, t);

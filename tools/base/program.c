@@ -109,10 +109,10 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 }
 
 /* loads_path_fn */
-static const char *path_list(void *ctx)
+static const char *path_list(void *ctx, const char *name)
 {
 	(void)ctx;
-	return getenv("PATH");
+	return getenv(name);
 }
 
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
@@ -126,13 +126,9 @@ bool program_note(struct request *req, const struct image *img, const struct elf
 	return loads_fill(req, elf, img, find, path_list, room);
 }
 
-bool program_tool(const struct request *of, struct found_files *room, const char **words, struct request *ret)
+bool program_tool(const struct request *of, struct found_files *room, struct tool_script *t)
 {
-	struct tool_script t = { .words = words };
-	bool found = words && tool_find(of, find, room, &t);
-
-	*ret = t.req;
-	return found;
+	return tool_find(of, find, path_list, room, t);
 }
 
 /* In `#!/usr/bin/env node` the program that env runs counts, not env. */

@@ -9,6 +9,7 @@
 
 struct image;
 struct request;
+struct tool_script;
 
 struct program {
 	char found[PATH_MAX];  /* what to execute */
@@ -39,9 +40,7 @@ struct found_files {
 };
 bool program_note(struct request *req, const struct image *img, const struct elf_info *elf,
 		  struct found_files *room);
-/* The script that the interpreter in `of` runs, as a command of its own (tool_find()); words must have room
- * for of->argc + 2.  False where it runs no script. */
-bool program_tool(const struct request *of, struct found_files *room, const char **words,
-		  struct request *ret);
+/* As tool_find(). */
+bool program_tool(const struct request *of, struct found_files *room, struct tool_script *ret);
 
 #endif

@@ -2,7 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/programs/tool.h"
+
 #include "chain.h"
+
+/* The words of each interpreter, of the scripts that are kept, and of one more.  Verdicts only get stricter,
+ * so a script is kept for an ask and for a deny. */
+#define CHAIN_ARRAYS (SCRIPT_DEPTH + 2 + 1)
 
 /* Keeps the verdict on req where a rule is stricter about it than about what leads there. */
 static bool keep(struct chain *c, const struct request *req)
@@ -17,12 +23,17 @@ static bool keep(struct chain *c, const struct request *req)
 }
 
 /* Only a supervisor examines what an interpreter is given. */
-static void judge_tool(struct chain *c, const struct request *of, struct found_files *found)
+static void judge_tools(struct chain *c, const struct request *of, struct found_files *found)
 {
-	struct request tool;
+	struct tool_script t = { .words = c->rest };
 
-	if (c->level > LEVEL_HOOKS && program_tool(of, found, c->rest, &tool) && keep(c, &tool))
-		c->rest += tool.argc + 1;
+	while (c->level > LEVEL_HOOKS && program_tool(of, found, &t)) {
+		if (!keep(c, &t.req))
+			continue;
+		/* Looking for the next one takes the room of this path. */
+		c->held.path = t.req.path ? strcpy(c->tool, t.req.path) : NULL;
+		t.words = c->rest += TOOL_WORDS(of->argc);
+	}
 }
 
 /* Judges interpreter n as the program of *req, the exec of its script. */
@@ -42,7 +53,7 @@ static void judge_interpreter(struct chain *c, size_t n, const char *called, str
 	(void)keep(c, req);
 	/* `#!/bin/sh FILE` interprets FILE, not the script. */
 	if (script->interp_arg[0] && c->elf[n + 1].kind != ELF_SCRIPT)
-		judge_tool(c, req, &c->found[n]);
+		judge_tools(c, req, &c->found[n]);
 }
 
 struct chain *chain_judge(const struct image *img, enum level level, chain_verdict_fn *verdict,
@@ -54,7 +65,7 @@ struct chain *chain_judge(const struct image *img, enum level level, chain_verdi
 	if (!c)
 		return NULL;
 	c->words = c->rest =
-		calloc((2 * SCRIPT_DEPTH + 1) * (req->argc + 2 * SCRIPT_DEPTH + 2), sizeof(*c->words));
+		calloc(CHAIN_ARRAYS * TOOL_WORDS(req->argc + 2 * SCRIPT_DEPTH), sizeof(*c->words));
 	if (!c->words) {
 		free(c);
 		return NULL;
@@ -66,7 +77,7 @@ struct chain *chain_judge(const struct image *img, enum level level, chain_verdi
 	c->d = verdict(img, req);
 	c->elf[0] = *elf;
 	if (elf->kind != ELF_SCRIPT)
-		judge_tool(c, req, &c->found[0]);
+		judge_tools(c, req, &c->found[0]);
 	for (size_t n = 0; n < SCRIPT_DEPTH && c->elf[n].kind == ELF_SCRIPT; n++) {
 		judge_interpreter(c, n, called, &last);
 		called = c->elf[n].interp;

@@ -24,6 +24,7 @@ struct chain {
 	struct elf_info elf[SCRIPT_DEPTH + 1];
 	char real[SCRIPT_DEPTH][PATH_MAX];
 	struct found_files found[SCRIPT_DEPTH];
+	char tool[PATH_MAX]; /* the file of the script that `held` is about */
 };
 /*
  * Judges the command req, which program_note() has seen; elf is its program, and `called` the path by which

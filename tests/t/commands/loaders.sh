@@ -267,6 +267,31 @@ t_scripts_by_their_interpreter() {
 	asked 'lib/npm/bin/npm-cli.js publish'
 }
 
+# Where a shell does not find a script here, it looks in PATH.
+t_scripts_in_path() {
+	scripts
+	mkdir p
+	ln -s "$HOME/bin/asktool" p/other2
+	printf 'echo of the session\n' >p/plain
+	export PATH=$PWD/p:$PATH
+	asked 'bash other2'
+	asked 'nice env bash -e other2'
+	asked 'PATH=/nowhere:$PWD/p /bin/bash other2'
+	# What it may not read it passes over.
+	asked 'mkdir -m 700 q; echo : >q/other2; chmod 000 q/other2; PATH=$PWD/q:$PATH bash other2'
+	printf '#!/bin/bash other2\n' >s
+	chmod +x s
+	asked './s'
+	if [ -x /usr/bin/ksh ]; then asked 'ksh other2'; fi
+	if [ -x /usr/bin/zsh ]; then asked 'zsh -o pathscript other2'; fi
+	asked 'perl -S other2'
+	run pale explain exec -- bash other2 && rc_is 3
+	# A file of that name here comes first.
+	fsh 'bash plain; echo "echo here" >other2; bash other2'
+	rc_is 0
+	out_is "$(printf 'of the session\nhere')"
+}
+
 # A name that no rule speaks of is no command of its own, also where only listed commands run.
 t_ordinary_scripts() {
 	need python3

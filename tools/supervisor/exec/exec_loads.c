@@ -55,16 +55,17 @@ static const char *find(void *ctx, const char *word, struct elf_info *ret)
 }
 
 /* loads_path_fn.  Of the environment that was judged. */
-static const char *path_list(void *ctx)
+static const char *path_list(void *ctx, const char *name)
 {
 	struct finder *f = ctx;
+	size_t len = strlen(name);
 	struct words env;
 
 	if (words_read(f->c, f->x->envp, &env) < 0 || !exec_env_is(&f->x->env, &env))
 		return NULL;
 	for (size_t i = 0; i < env.n; i++)
-		if (strncmp(env.v[i], "PATH=", 5) == 0)
-			return env.v[i] + 5;
+		if (strncmp(env.v[i], name, len) == 0 && env.v[i][len] == '=')
+			return env.v[i] + len + 1;
 	return NULL;
 }
 
@@ -99,30 +100,41 @@ void exec_loads(struct exec *x, struct caller *c, struct request *req, const str
 	req->variable = exec_variable(x, c, req);
 }
 
-int exec_tool(struct exec *x, struct caller *c, const struct request *of)
+/* Keeps the verdict on the script t, where a rule is stricter about it.  True: it is kept. */
+static bool keep_tool(struct exec *x, struct caller *c, const struct request *of, struct finder *f,
+		      struct tool_script *t)
 {
-	struct finder f = { .x = x, .c = c };
-	struct tool_script *t = caller_scratch(c, sizeof(*t));
 	struct decision d;
 
-	if (t)
-		t->words = caller_scratch(c, TOOL_WORDS(of->argc) * sizeof(*t->words));
-	if (!t || !t->words)
-		return -ENOMEM;
-	if (!tool_find(of, find, &f, t))
-		return 0;
 	t->req.variable = exec_variable(x, c, &t->req);
 	d = verdict_of(c, &t->req);
 	if (!script_is_held(&x->script.d, &d) || (t->keeps_name && is_by_env(of, c)))
-		return 0;
+		return false;
 	if (d.verdict == VERDICT_ASK) {
-		x->tool = f.word;
-		x->tool_file = f.st;
+		x->tool = f->word;
+		x->tool_file = f->st;
 		if (!x->req.file)
-			exec_stamp(x, &f.st, t->req.path);
+			exec_stamp(x, &f->st, t->req.path);
 		t->req.file = x->req.file;
 	}
 	x->script.d = d;
 	x->script.held = t->req;
-	return 0;
+	return true;
+}
+
+int exec_tool(struct exec *x, struct caller *c, const struct request *of)
+{
+	struct finder f = { .x = x, .c = c };
+	struct tool_script t = { 0 };
+
+	for (;;) {
+		if (!t.words)
+			t.words = caller_scratch(c, TOOL_WORDS(of->argc) * sizeof(*t.words));
+		if (!t.words)
+			return -ENOMEM;
+		if (!tool_find(of, find, path_list, &f, &t))
+			return 0;
+		if (keep_tool(x, c, of, &f, &t))
+			t.words = NULL;
+	}
 }
