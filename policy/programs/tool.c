@@ -13,19 +13,20 @@
 #include "policy/command/cmd.h"
 
 enum interpreter_flag {
-	IS_SHELL = 1, /* `+x` is an option, a long one may have one dash, -o within a cluster takes the next
-			 word */
+	IS_SHELL = 1,	   /* `+x` is an option, -o within a cluster takes the next word */
 	SEARCHES_JS = 2,   /* X may be X.js or X/index.js */
 	SEARCHES_MAIN = 4, /* X may be X/__main__.py */
 	LOOKS_FIRST = 8,   /* in the list `search`, and only then in the working directory */
+	BY_OPTION = 16,	   /* only options name scripts, each its own */
+	ONE_DASH = 32,	   /* a long option may have one dash */
 };
 
 /*
- * shorts, longs: options that take the next word, also with an underscore for a dash.  stop: letters with
- * which it runs no file.  joined: letters after which the script stands, attached or as the next word.
- * verb: the word before the script.  search: the variable with the directories in which it looks for a name
- * without a slash that the working directory does not have.  Which of several files it takes depends on who
- * may read or execute them, so each is judged.
+ * shorts, longs: options that take the next word, also with an underscore for a dash; one that ends in `+`
+ * takes a script.  stop: letters with which it runs no file.  joined: letters after which the script stands,
+ * attached or as the next word. verb: the word before the script.  search: the variable with the directories
+ * in which it looks for a name without a slash that the working directory does not have.  Which of several
+ * files it takes depends on who may read or execute them, so each is judged.
  */
 static const struct interpreter {
 	const char *names, *shorts, *longs, *stop, *joined, *verb;
@@ -55,17 +56,24 @@ static const struct interpreter {
 	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0, NULL },
 	/* bash shell.c (open_shell_script), ksh93 path.c, zsh init.c (PATH_SCRIPT) */
 	{ "sh bash rbash dash ash zsh ksh mksh lksh pdksh posh yash", "oO", "rcfile init-file", "cs", "", "",
-	  IS_SHELL, "PATH" },
+	  IS_SHELL | ONE_DASH, "PATH" },
 	/* with -S */
 	{ "ruby", "IrC", "", "e", "", "", LOOKS_FIRST, "PATH" },
 	{ "perl", "I", "", "eE", "", "", LOOKS_FIRST, "PATH" },
 	{ "php", "dczStg", "define php-ini zend-extension server docroot", "rBRFEi", "f", "", 0, NULL },
 	{ "lua luajit", "el", "", "", "", "", 0, NULL },
-	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL, NULL },
-	{ "awk gawk mawk", "vF", "assign field-separator", "", "f", "", 0, NULL },
+	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL | ONE_DASH, NULL },
+	{ "expect expectk", "cD", "", "", "fb", "", 0, NULL },
+	{ "awk gawk mawk nawk original-awk", "vFel",
+	  "assign field-separator source load file+ fil+ exec+ exe+ ex+ include+", "", "fEi", "",
+	  BY_OPTION | LOOKS_FIRST, "AWKPATH" },
+	{ "sed gsed", "el", "expression line-length file+ fil+ fi+", "", "f", "", BY_OPTION, NULL },
+	/* n: -nx is one option */
+	{ "gdb gdb-multiarch", "", "ex iex eval-command init-eval-command command+ ix+ init-command+", "n",
+	  "x", "", BY_OPTION | ONE_DASH, NULL },
 };
 
-/* Where a shell looks that has no PATH. */
+/* Where a program looks that has no such list. */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* What the scripts of well known tools are called, by the end of their path. */
@@ -115,29 +123,37 @@ static const struct interpreter *interpreter_of(const struct command *c)
 	return NULL;
 }
 
-static bool is_long(const struct interpreter *r, const char *arg)
+/* Is the long option arg in the list, with this mark? */
+static bool is_long(const struct interpreter *r, const char *arg, const char *mark)
 {
 	char name[64];
 	size_t len = 0;
 
-	if (arg[1] != '-' && !(r->flags & IS_SHELL))
+	if (arg[1] != '-' && !(r->flags & ONE_DASH))
 		return false;
-	for (const char *p = arg + 1 + (arg[1] == '-'); *p && len < sizeof(name); p++)
+	for (const char *p = arg + 1 + (arg[1] == '-'); *p && len + 1 < sizeof(name); p++) {
+		if (*p == '=' && *mark)
+			break;
 		name[len++] = *p == '_' ? '-' : *p;
+	}
+	if (*mark)
+		name[len++] = *mark;
 	return word_in_list(r->longs, name, len);
 }
 
 /*
- * Reads the letters of one word; *at moves to the last word that they take.  Returns the script attached to
- * one, "" where no file runs, or NULL.
+ * Reads the letters of word *at, which moves to the last word that they take.  Returns the script that one of
+ * them takes, "" where no file runs, or NULL.
  */
-static const char *read_letters(const struct interpreter *r, const char *arg, size_t *at)
+static const char *read_letters(const struct interpreter *r, const struct command *c, size_t *at)
 {
+	const char *arg = command_arg(c, *at);
+
 	for (const char *p = arg + 1; *p; p++) {
 		if (strchr(r->stop, *p))
 			return "";
 		if (strchr(r->joined, *p))
-			return p[1] ? p + 1 : NULL;
+			return p[1] ? p + 1 : command_arg(c, ++*at);
 		if (!strchr(r->shorts, *p))
 			continue;
 		*at += r->flags & IS_SHELL || !p[1];
@@ -162,15 +178,20 @@ static const char *script_of(const struct interpreter *r, const struct command *
 		*ret_at = i;
 		if (!option && !verb && *r->verb && strcmp(arg, r->verb) == 0)
 			verb = true;
+		else if (!option && r->flags & BY_OPTION)
+			continue;
 		else if (!option)
 			return arg;
 		else if (strcmp(arg, "--") == 0)
-			return i + 1 < n ? command_arg(c, *ret_at = i + 1) : NULL;
-		else if (is_long(r, arg))
+			return i + 1 < n && !(r->flags & BY_OPTION) ? command_arg(c, *ret_at = i + 1) : NULL;
+		else if (is_long(r, arg, "+"))
+			joined = strchr(arg, '=') ? strchr(arg, '=') + 1 : command_arg(c, ++i);
+		else if (is_long(r, arg, ""))
 			i++;
 		else if (arg[1] != '-')
-			joined = read_letters(r, arg, &i);
-		if (joined)
+			joined = read_letters(r, c, &i);
+		*ret_at = i;
+		if (joined && (*joined || !(r->flags & BY_OPTION)))
 			return *joined ? joined : NULL;
 	}
 	return NULL;
@@ -270,7 +291,7 @@ static const char *next_script(const struct interpreter *r, const struct command
 	const char *file, *word = script_of(r, c, ret->next, &ret->at);
 
 	ret->word = word;
-	ret->next = command_count(c);
+	ret->next = r->flags & BY_OPTION ? ret->at + 1 : command_count(c);
 	if (!word)
 		return NULL;
 	file = find_preloaded(r, c, ret->at, find, ctx);

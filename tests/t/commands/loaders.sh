@@ -267,6 +267,31 @@ t_scripts_by_their_interpreter() {
 	asked 'lib/npm/bin/npm-cli.js publish'
 }
 
+# Programs that take scripts by an option, each of them, and not by a word.
+t_scripts_by_option() {
+	need gawk
+	scripts
+	cat >"$HOME/bin/asktool" <<-'END'
+		#!/usr/bin/sed -f
+		w ran
+	END
+	asked 'sed -f ~/bin/asktool </dev/null'
+	asked 'echo | sed -f /dev/null -nf ./other'
+	asked 'echo | sed --file=./other'
+	asked 'gawk -f /dev/null -f ./other'
+	asked 'gawk -E ./other x'
+	asked 'mkdir q; ln -s ~/bin/asktool q/o; AWKPATH=q gawk -f o'
+	[ ! -x /usr/bin/expect ] || asked 'expect -f ./other; expect ./other'
+	[ ! -x /usr/bin/gdb ] || asked 'gdb -nx -batch -x ./other </dev/null'
+	printf '#!/usr/bin/sed -f%s/bin/asktool\n' "$HOME" >s
+	chmod +x s
+	asked 'echo | ./s'
+	echo p >mine
+	fsh 'echo a | sed -f mine; echo asktool | gawk "/asktool/" - asktool=1; echo b | sed -n s/b/c/p'
+	rc_is 0
+	out_is "$(printf 'a\na\nasktool\nc')"
+}
+
 # Where a shell does not find a script here, it looks in PATH.
 t_scripts_in_path() {
 	scripts
