@@ -30,7 +30,7 @@ def commands(path):
                     yield [program, option]
                 elif option == options[0]:
                     for word in first:
-                        yield [program, word, *second[:1], "x", option]
+                        yield [program, word, *([] if second == ["-"] else [*second[:1], "x"]), option]
 
 
 def judge(argv):
