@@ -432,4 +432,22 @@ t_speed_of_a_clone() {
 	rc_is 0
 	not_denied
 }
+# A copy of a repository has the samples of hooks, which git never runs; none becomes a hook.
+t_copies_with_samples() {
+	need rsync
+	policy <<<'preset = agent'
+	git init -q src
+	fsh 'cp -r src a && rsync -a src/ b && (mkdir c; tar -cC src . | tar -xC c)'
+	rc_is 0
+	[ "$(ls a/.git/hooks)" = "$(ls src/.git/hooks)" ] && [ "$(ls b/.git/hooks)" = "$(ls src/.git/hooks)" ] ||
+		fail "samples are missing"
+	fsh 'cd b/.git/hooks; echo x >.a.sample.ABCDEF; mv .a.sample.ABCDEF pre-commit; mv pre-commit.sample pre-push
+		ln .a.sample.ABCDEF pre-merge; ln -s .a.sample.ABCDEF pre-rebase; cp update.sample update
+		echo x >.sample.ABCDEF; echo x >.pre-commit.ABCDEF; echo x >pre-commit.sample.ABCDEF
+		echo x >.x.sample.ABCDEFG; echo x >Pre-Commit; echo x >"pre-commit "
+		mkdir .d.sample.ABCDEF; echo x >.d.sample.ABCDEF/pre-commit'
+	[ -z "$(ls -A b/.git/hooks | grep -v -e '\.sample$' -e '^\.a\.sample\.ABCDEF$' -e '^\.d\.')" ] ||
+		fail "made: $(ls -A b/.git/hooks)"
+}
+
 scenario "$@"
