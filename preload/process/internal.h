@@ -3,7 +3,8 @@
  *
  * This header is private to the preload.  The preload runs inside other programs, so these rules hold:
  *   - It uses no heap, stdio, locks, getenv or thread-local storage, and no public libc name that is
- *     hooked.  It uses raw system calls (raw.h), mem* and str*, and the libc functions in struct real.
+ *     hooked.  It uses raw system calls (raw.h), mem* and str* of its own (string.c), and the libc functions
+ *     in struct real.
  *   - A vfork child shares its memory with its parent: what is written here must be right for the parent
  *     too, and nothing may be held across an exec.
  *   - errno belongs to the program: a hook sets it only when it fails.
@@ -36,6 +37,7 @@
 #include <utmpx.h>
 #include <wordexp.h>
 
+struct dl_phdr_info;
 struct mount_attr;
 
 /* resolv.h renames some of the functions that are hooked. */

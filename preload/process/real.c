@@ -44,7 +44,7 @@ static bool is_interposed(void)
 	struct range libc = { 0, 0 };
 	uintptr_t fn;
 
-	dl_iterate_phdr(find_libc, &libc);
+	real.dl_iterate_phdr(find_libc, &libc);
 	for (size_t at = offsetof(struct real, unlinkat); at < sizeof real; at += sizeof fn) {
 		memcpy(&fn, (char *)&real + at, sizeof fn);
 		if (fn - libc.start >= libc.size)

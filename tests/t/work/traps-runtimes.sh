@@ -54,7 +54,7 @@ cat_c() {
 			return system(line) < 0;
 		}
 	END
-	gcc -O1 -g "$@" -o c c.c -lpthread >cc.log 2>&1 || fail "does not build: $(cat cc.log)"
+	${CC:-gcc} -O1 -g "$@" -o c c.c -lpthread >cc.log 2>&1 || fail "does not build: $(cat cc.log)"
 	rm cc.log
 }
 
@@ -155,9 +155,10 @@ t_mimalloc() {
 
 # --- sanitizers -------------------------------------------------------------------------------------
 
+# The address sanitizer makes the directory of its log while it starts.
 t_asan() {
 	cat_c -fsanitize=address
-	holds hook './c "$F"'
+	holds hook './c "$F"; ASAN_OPTIONS=log_path=./log/c ./c "$F"'
 }
 
 t_ubsan() {
@@ -166,9 +167,43 @@ t_ubsan() {
 }
 
 # Bare it cannot start where addresses are too random: then neither does it inside.
-t_tsan() {
+thread_sanitizer() {
 	cat_c -fsanitize=thread
 	setarch -R ./c file >/dev/null 2>&1 || skip "the thread sanitizer does not start here"
+	holds hook 'setarch -R ./c "$F"'
+}
+
+t_tsan() {
+	thread_sanitizer
+}
+
+# clang puts the runtime into the program itself, whose functions come before all others.
+clang_has() {
+	need clang
+	echo 'int main(void) { return 0; }' | clang -x c -fsanitize="$1" -o runtime - 2>/dev/null ||
+		skip "clang has no runtime of the $1 sanitizer"
+	rm runtime
+	CC=clang
+}
+
+t_clang_tsan() {
+	clang_has thread
+	thread_sanitizer
+}
+
+t_clang_asan() {
+	clang_has address
+	t_asan
+}
+
+t_clang_ubsan() {
+	clang_has undefined
+	t_ubsan
+}
+
+t_clang_msan() {
+	clang_has memory
+	cat_c -fsanitize=memory
 	holds hook 'setarch -R ./c "$F"'
 }
 
