@@ -215,8 +215,8 @@ static long spawn_start(struct spawn *s)
 	const sigmask all = ~(sigmask)0;
 	/* The room is directly above the stack, so that the pages that are used are neighbours. */
 	char *stack = scratch_get(CHILD_STACK + EXEC_ROOM);
-	int saved = errno, was;
 	long pid;
+	int was;
 
 	if (!stack)
 		return -ENOMEM;
@@ -225,11 +225,9 @@ static long spawn_start(struct spawn *s)
 	/* A cancellation that is pending in the parent must not take effect in the child, which shares its
 	 * memory. */
 	was = cancel_disable();
-	pid = real.clone(spawn_child, stack + CHILD_STACK,
-			 CLONE_VM | CLONE_VFORK | SIGCHLD | (s->pidfd ? CLONE_PIDFD : 0), s, s->pidfd);
-	if (pid < 0)
-		pid = -errno;
-	else if (s->error) {
+	pid = raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD | (s->pidfd ? CLONE_PIDFD : 0), stack + CHILD_STACK,
+			s->pidfd, spawn_child, s);
+	if (pid > 0 && s->error) {
 		raw4(SYS_wait4, pid, NULL, 0, NULL);
 		if (s->pidfd)
 			sys_close(*s->pidfd);
@@ -237,7 +235,6 @@ static long spawn_start(struct spawn *s)
 	cancel_restore(was);
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &s->mask, NULL, sizeof all);
 	scratch_put(stack, CHILD_STACK + EXEC_ROOM);
-	errno = saved;
 	return pid > 0 && s->error ? -s->error : pid;
 }
 

@@ -14,6 +14,7 @@
  * address it gets.  In the unit tests a function stands for the kernel (tests/unit/faked.c). */
 long raw6(long nr, long a, long b, long c, long d, long e, long f);
 long raw_pass(const uint64_t *pass, long nr, long a, long b, long c, long d, long e);
+long raw_clone(long flags, void *top, int *pidfd, int (*fn)(void *arg), void *arg);
 #else
 
 static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
@@ -77,6 +78,35 @@ static inline long raw_pass(const uint64_t *pass, long nr, long a, long b, long 
 			 : "+r"(x0)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [pass] "Q"(*pass)
 			 : "x5", "memory", "cc");
+	return x0;
+#endif
+}
+
+/*
+ * clone(2) without libc: a sanitizer interposes libc's function, and takes what it starts for a fork.  The
+ * child runs fn(arg), which must not return, on the stack that ends at `top`, aligned to 16 bytes.
+ */
+static inline long raw_clone(long flags, void *top, int *pidfd, int (*fn)(void *arg), void *arg)
+{
+#if defined(__x86_64__)
+	long ret;
+
+	__asm__ volatile("syscall\n\ttestq %%rax, %%rax\n\tjnz 1f\n\t"
+			 "movq %[arg], %%rdi\n\tcall *%[fn]\n\tud2\n1:"
+			 : "=a"(ret)
+			 : "a"(__NR_clone), "D"(flags), "S"(top), "d"(pidfd), [fn] "r"(fn), [arg] "r"(arg)
+			 : "rcx", "r11", "cc", "memory");
+	return ret;
+#else
+	register long x8 __asm__("x8") = __NR_clone;
+	register long x0 __asm__("x0") = flags;
+	register void *x1 __asm__("x1") = top;
+	register void *x2 __asm__("x2") = pidfd;
+
+	__asm__ volatile("svc 0\n\tcbnz x0, 1f\n\tmov x0, %[arg]\n\tblr %[fn]\n\tbrk #1\n1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), [fn] "r"(fn), [arg] "r"(arg)
+			 : "x30", "memory", "cc");
 	return x0;
 #endif
 }

@@ -14,7 +14,8 @@ object() {
 	echo "$f"
 }
 
-# A program that allocates and opens in threads, in a child of them, and in a program that this starts.
+# A program that allocates and opens in threads, in a child of them, and in programs that this starts, one of them
+# while its threads run and before one more of them.
 cat_c() {
 	cat >c.c <<-'END'
 		#include <pthread.h>
@@ -43,8 +44,12 @@ cat_c() {
 			char line[4096] = "";
 			for (long i = 0; i < 4; i++)
 				pthread_create(&t[i], NULL, work, (void *)i);
+			if (system("exit 0") != 0)
+				return 1;
 			for (int i = 0; i < 4; i++)
 				pthread_join(t[i], NULL);
+			pthread_create(&t[0], NULL, work, NULL);
+			pthread_join(t[0], NULL);
 			if (fork() == 0) {
 				FILE *f = fopen(v[c - 1], "r");
 				return puts(f && fgets(line, sizeof line, f) ? line : "nothing") < 0;
