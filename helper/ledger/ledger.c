@@ -5,6 +5,9 @@
  * file is cut back to its last whole record, and the ledger counts what it cannot write.  Meanwhile
  * everything that needs a record is refused, and the first record after the failure says how many are
  * missing.  The chain continues from what is really in the file.
+ *
+ * RESERVE_FILE keeps room on the disk: while the disk is full, denials, questions and answers are written
+ * into a part of that room as it is given back, and the last records into the rest.
  */
 #include "ledger.h"
 
@@ -26,19 +29,39 @@
 #include "rotate.h"
 #include "signing.h"
 
-#define BUF_MAX	 (256u << 10)
-#define NS_SYNC	 (200 * NS_MS)
-#define NS_RETRY NS_S
-#define RESERVE	 (64 << 10)
+#define BUF_MAX	     (256u << 10)
+#define NS_SYNC	     (200 * NS_MS)
+#define NS_RETRY     NS_S
+#define RESERVE_LAST (64u << 10)  /* for the last records */
+#define RESERVE_KEPT (192u << 10) /* for what is_kept() names, about 400 records */
+#define BLOCK	     4096u
 
-/* Keeps room on the disk for the last records. */
-static void reserve_make(const struct ledger *l)
+/* Keeps room on the disk, anew if some of it was given back.  -errno where the disk has none; a file system
+ * that cannot keep room is no error. */
+static int reserve_make(struct ledger *l)
 {
 	_cleanup_close_ int fd =
-		openat(l->dirfd, RESERVE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		openat(l->dirfd, RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = fd >= 0 && fallocate(fd, 0, 0, RESERVE_LAST + RESERVE_KEPT) == 0 ? 0 : -errno;
 
-	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) < 0)
-		(void)unlinkat(l->dirfd, RESERVE_FILE, 0);
+	if (r == 0)
+		l->spare = RESERVE_KEPT;
+	return r == -ENOSPC || r == -EDQUOT ? r : 0;
+}
+
+/* Gives back the blocks that the buffer needs, or all for the last records. */
+static int reserve_give(struct ledger *l)
+{
+	size_t blocks = (l->len + BLOCK - 1) & ~(size_t)(BLOCK - 1);
+	_cleanup_close_ int fd = -1;
+
+	if (l->last)
+		return unlinkat(l->dirfd, RESERVE_FILE, 0) < 0 ? -errno : 0;
+	if (!l->is_keeping || l->spare < blocks)
+		return -ENOSPC;
+	l->spare -= blocks;
+	fd = openat(l->dirfd, RESERVE_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 || ftruncate(fd, RESERVE_LAST + (off_t)l->spare) < 0 ? -errno : 0;
 }
 
 void ledger_limit(struct ledger *l, off_t size)
@@ -68,7 +91,7 @@ int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, c
 	l->fd = ledger_file_make(l);
 	if (l->fd < 0)
 		return l->fd;
-	reserve_make(l);
+	(void)reserve_make(l);
 	record_genesis(session, l->prev);
 	memcpy(l->good_prev, l->prev, sizeof(l->prev));
 	return 0;
@@ -93,9 +116,9 @@ static int fail(struct ledger *l, int err)
 }
 
 /* Writes again, with the room that was kept for it; `error` is the result of the first try. */
-static int write_last(const struct ledger *l, int error)
+static int write_reserved(struct ledger *l, int error)
 {
-	if (unlinkat(l->dirfd, RESERVE_FILE, 0) < 0)
+	if (reserve_give(l) < 0)
 		return error;
 	return ftruncate(l->fd, l->good) < 0 ? -errno : write_all(l->fd, l->buf, l->len);
 }
@@ -124,8 +147,8 @@ int ledger_flush(struct ledger *l)
 	r = find_room(l);
 	if (r == 0)
 		r = write_all(l->fd, l->buf, l->len);
-	if (r < 0 && l->last)
-		r = write_last(l, r);
+	if (r < 0)
+		r = write_reserved(l, r);
 	if (r < 0)
 		return fail(l, r);
 	l->good += (off_t)l->len;
@@ -164,6 +187,9 @@ static int revive(struct ledger *l)
 		return l->error;
 	if (ftruncate(l->fd, l->good) < 0)
 		return fail(l, -errno);
+	/* Before anything else, or other records would take what the reserve has given back. */
+	if (!l->last && reserve_make(l) < 0)
+		return fail(l, l->error);
 	snprintf(detail, sizeof(detail), "%llu records could not be written: %s", (unsigned long long)lost,
 		 strerrordesc_np(-l->error) ?: "unknown error");
 	l->error = 0;
@@ -179,7 +205,7 @@ static int revive(struct ledger *l)
 	return 0;
 }
 
-int ledger_append(struct ledger *l, const struct event *e)
+static int append(struct ledger *l, const struct event *e)
 {
 	int r = l->error ? revive(l) : 0;
 
@@ -199,11 +225,52 @@ int ledger_append(struct ledger *l, const struct event *e)
 	return l->len >= BUF_MAX ? ledger_flush(l) : 0;
 }
 
+/* Denials, questions and answers. */
+static bool is_kept(const struct event *e)
+{
+	return (e->verdict && strcmp(e->verdict, "deny") == 0) || strncmp(e->op, "approval/", 9) == 0;
+}
+
+/* Writes to the disk an event that append() has counted as lost.  The ledger's error stays: what is not kept
+ * cannot be written yet. */
+static int append_kept(struct ledger *l, const struct event *e)
+{
+	int error = l->error, r;
+
+	if (error != -ENOSPC && error != -EDQUOT)
+		return error;
+	l->error = 0;
+	r = line_add(l, e);
+	if (r == 0) {
+		/* fail() counts it again. */
+		l->lost--;
+		l->lost_total--;
+		l->is_keeping = true;
+		r = ledger_sync(l);
+		l->is_keeping = false;
+	}
+	l->error = error;
+	return r;
+}
+
+int ledger_append(struct ledger *l, const struct event *e)
+{
+	int r = append(l, e);
+
+	if (!is_kept(e))
+		return r;
+	/* At once, or it would be lost with all that is in the buffer. */
+	if (r == 0)
+		r = ledger_flush(l);
+	return r < 0 ? append_kept(l, e) : 0;
+}
+
 int ledger_append_durable(struct ledger *l, const struct event *e)
 {
 	int r = ledger_append(l, e);
 
-	return r < 0 ? r : ledger_sync(l);
+	/* What is kept is on the disk already where nothing else can be written. */
+	return r < 0 || (l->error && is_kept(e)) ? r : ledger_sync(l);
 }
 
 void ledger_tick(struct ledger *l, uint64_t now_ns)

@@ -33,7 +33,7 @@
 struct mask;
 
 #define LEDGER_FILE	"ledger.jsonl"
-#define RESERVE_FILE	"ledger.reserve" /* keeps room on the disk for the last records */
+#define RESERVE_FILE	"ledger.reserve" /* keeps room on the disk: see ledger.c */
 #define LEDGER_PART	"ledger.%u.jsonl"
 #define LEDGER_SIZE	((off_t)64 << 20) /* size at which a file is set aside */
 #define LEDGER_SIZE_MIN ((off_t)64 << 10)
@@ -45,8 +45,10 @@ struct ledger {
 	off_t size, full_at; /* configured size of a file; size at which this file is set aside */
 	unsigned part;	     /* number of the next part */
 	bool rotating;
-	bool last; /* RESERVE_FILE may be used up now */
-	int error; /* 0, or why the file cannot be written (-errno) */
+	bool last;	 /* RESERVE_FILE may be used up now */
+	bool is_keeping; /* what is in the buffer may take of it */
+	size_t spare;	 /* bytes of RESERVE_FILE that are left for such records */
+	int error;	 /* 0, or why the file cannot be written (-errno) */
 	uint64_t retry_ns;
 	off_t good; /* the file holds whole records up to here */
 	char *buf;
@@ -90,7 +92,8 @@ int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, c
 /* Sets the size in bytes at which a file is set aside; at most half of RLIMIT_FSIZE, at least
  * LEDGER_SIZE_MIN. */
 void ledger_limit(struct ledger *l, off_t size);
-/* Appends to the buffer; the next flush writes it.  0 or -errno (the loss is counted). */
+/* Appends to the buffer; the next flush writes it.  A denial, a question or an answer is written at once; on
+ * a full disk into room that was kept for it.  0 or -errno (the loss is counted). */
 int ledger_append(struct ledger *l, const struct event *e);
 /* Appends, and waits until the record is on the disk.  0 or -errno: then the caller must not act. */
 int ledger_append_durable(struct ledger *l, const struct event *e);

@@ -422,6 +422,30 @@ t_full_disk() {
 	err_lacks "bad record"
 }
 
+# What is refused while the disk is full is told in the end, by name; of what was allowed, the number.
+t_full_disk_keeps_denials() {
+	on_a_small_disk
+	for i in $(seq 20) late; do
+		cp "$HOME/.ssh/id_rsa" "$HOME/.ssh/id_rsa$i"
+	done
+	bg full bash -c 'until test -e go; do sleep 0.05; done; for i in $(seq 200); do echo x >made-$i; done
+		for i in $(seq 20); do cat ~/.ssh/id_rsa$i; echo x >more-$i; done; sleep 1.5
+		cat ~/.ssh/id_rsalate; for i in $(seq 50); do echo x >last-$i; done'
+	until_true 10 has_ledger || fail "no ledger"
+	fill_disk
+	: >go
+	bg_wait full
+	err_has "the ledger cannot be written (No space left on device)"
+	for i in $(seq 20); do
+		recorded read deny ".ssh/id_rsa$i"
+	done
+	recorded read deny .ssh/id_rsalate
+	recorded loss '[a-z]*'
+	run pale log verify
+	rc_is 0
+	out_has "records were lost, as the ledger says"
+}
+
 # What a human approved runs only when that is on the disk.
 t_full_disk_stops_approved_acts() {
 	local i id
