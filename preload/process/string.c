@@ -1,8 +1,7 @@
 /*
- * The mem* and str* functions of libpale.so, hidden: calls of this object are bound to them when it is
- * linked. libc's names would be bound to whoever has them first, and a sanitizer has them in the program
- * itself: its functions crash until its own constructor has run, and ours runs before all others.  Also,
- * libc's pages with these functions are not mapped yet when a program starts.
+ * The mem* and str* functions of libpale.so, hidden: calls of them are bound when this object is linked.  The
+ * names of libc would be bound to the first object that has them.  A sanitizer puts them into the program
+ * itself: its functions crash until its own constructor has run, and ours runs before all others.
  *
  * Strings are read byte by byte: whole words would be read beyond their end, which valgrind reports.
  */
