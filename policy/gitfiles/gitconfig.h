@@ -37,6 +37,9 @@ int gitconfig_parse(const char *text, size_t len, struct gitconfig *ret, unsigne
 /* Harmless twice. */
 void gitconfig_done(struct gitconfig *g);
 
+/* The table of keys has a row for it, whatever that says of it. */
+bool gitconfig_is_known(const struct gitconfig_entry *e);
+
 /*
  * The first entry of `now` that is neither in `before` (NULL: nothing was there) nor one that anybody may
  * write; NULL where there is none.  dir is the real path of the directory that the file is in: a work tree

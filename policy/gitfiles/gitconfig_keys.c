@@ -1,9 +1,5 @@
 /*
- * Which keys of git's configuration anybody may write: see gitconfig.h.
- *
- * A list of what is harmless, not of what is harmful: a key that git learns tomorrow is refused until
- * somebody has looked at it.  A key is harmful where its value is a command, names a file with more of
- * the kind, or sends what git does elsewhere than its own repository.
+ * Which keys of git's configuration anybody may write, by the table of gitkeys.def: see gitconfig.h.
  */
 #include "gitconfig.h"
 
@@ -15,152 +11,34 @@
 #include "policy/base/path.h"
 #include "policy/command/cmd.h"
 
-/* What a value may be. */
+/* What a value may be: see gitkeys.def. */
 enum shape {
-	ANY,	  /* text that git shows or compares */
-	PLAIN,	  /* a word or a number: nothing that could be a command */
+	RUNS,
+	LEADS,
+	FREE,
 	URL,	  /* of no helper that the other end or a file could name (gitremote-helpers(7)) */
 	OFF,	  /* a false */
 	WORKTREE, /* a directory beside the repository, or the workspace */
 	UPDATE,	  /* of a submodule; !COMMAND is one too */
-	FORMAT,	  /* of signatures, of those that git has itself: it names no program, gpg.*.program does */
+	STRATEGY, /* of those that git has itself: another is a program */
+	REFS,	  /* where they are: in the repository */
+	FORMAT,	  /* of signatures, the same: it names no program, gpg.*.program does */
 	ALIAS,	  /* one of git's own commands that run nothing */
+	HOOKS,	  /* the repository's own directory of them */
 	LFS,	  /* exactly what `git lfs install` writes */
 };
 
-#define NONE 0 /* no subsection */
-#define SUB  1 /* one, of any name */
-
 static const struct {
-	const char *section;
-	int subsection;
+	const char *section, *subsection;
 	enum shape shape;
-	const char *names; /* blank-separated; "*": all */
+	const char *names;
 } keys[] = {
-	{ "core", NONE, PLAIN,
-	  "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks "
-	  "autocrlf "
-	  "eol safecrlf compression loosecompression bigfilethreshold quotepath abbrev trustctime checkstat "
-	  "sparsecheckout sparsecheckoutcone untrackedcache preloadindex commitgraph multipackindex "
-	  "longpaths "
-	  "protecthfs protectntfs sharedrepository splitindex packedgitlimit packedgitwindowsize "
-	  "deltabasecachelimit fscache hidedotfiles createobject notesref warnambiguousrefs "
-	  "prefersymlinkrefs "
-	  "fsync fsyncmethod maxtreedepth packedrefstimeout filesreflocktimeout checkroundtripencoding" },
-	{ "core", NONE, ANY, "whitespace commentchar" },
-	{ "core", NONE, OFF, "fsmonitor usebuiltinfsmonitor" },
-	{ "core", NONE, WORKTREE, "worktree" },
-	{ "extensions", NONE, PLAIN,
-	  "objectformat partialclone worktreeconfig preciousobjects noop relativeworktrees "
-	  "compatobjectformat" },
-	{ "user", NONE, ANY, "name email signingkey useconfigonly" },
-	{ "author", NONE, ANY, "name email" },
-	{ "committer", NONE, ANY, "name email" },
-	{ "remote", NONE, PLAIN, "pushdefault" },
-	{ "remote", SUB, URL, "url pushurl lfsurl lfspushurl" },
-	{ "remote", SUB, ANY, "fetch push tagopt partialclonefilter gh-resolved glab-resolved" },
-	{ "remote", SUB, PLAIN,
-	  "prune prunetags mirror promisor skipdefaultupdate skipfetchall followremotehead" },
-	{ "branch", NONE, PLAIN, "autosetupmerge autosetuprebase sort" },
-	{ "branch", SUB, URL, "remote pushremote" },
-	{ "branch", SUB, ANY,
-	  "merge description vscode-merge-base gh-merge-base github-pr-owner-number github-pr-base-branch "
-	  "base gk-merge-base gk-merge-target" },
-	{ "branch", SUB, PLAIN, "rebase" },
-	{ "submodule", NONE, PLAIN,
-	  "active recurse fetchjobs propagatebranches alternatelocation alternateerrorstrategy" },
-	{ "submodule", SUB, URL, "url" },
-	{ "submodule", SUB, ANY, "branch path" },
-	{ "submodule", SUB, PLAIN, "active ignore fetchrecursesubmodules shallow" },
-	{ "submodule", SUB, UPDATE, "update" },
-	{ "filter", SUB, LFS, "clean smudge process required" },
-	{ "lfs", NONE, PLAIN,
-	  "repositoryformatversion locksverify concurrenttransfers allowincompletepush skipdownloaderrors "
-	  "activitytimeout dialtimeout tlstimeout keepalive batch basictransfersonly fetchrecentrefsdays "
-	  "fetchrecentcommitsdays fetchrecentalways pruneoffsetdays setlockablereadonly" },
-	{ "lfs", NONE, ANY, "fetchinclude fetchexclude" },
-	{ "lfs", NONE, URL, "url pushurl" },
-	{ "lfs", SUB, PLAIN, "access locksverify" },
-	{ "gc", NONE, ANY, "pruneexpire worktreepruneexpire reflogexpire reflogexpireunreachable logexpiry" },
-	{ "gc", NONE, PLAIN,
-	  "auto autodetach autopacklimit aggressivewindow aggressivedepth packrefs writecommitgraph "
-	  "cruftpacks bigpackthreshold maxcruftsize" },
-	{ "gc", SUB, ANY, "reflogexpire reflogexpireunreachable" },
-	{ "maintenance", NONE, PLAIN, "auto strategy autodetach" },
-	{ "maintenance", SUB, PLAIN, "enabled schedule auto" },
-	{ "pack", NONE, PLAIN,
-	  "packsizelimit threads window windowmemory depth compression deltacachesize deltacachelimit "
-	  "indexversion usesparse usebitmaps writebitmaps writereverseindex writebitmaphashcache" },
-	{ "repack", NONE, PLAIN, "usedeltabaseoffset packkeptobjects writebitmaps usedeltaislands" },
-	{ "index", NONE, PLAIN, "version threads sparse recordendofindexentries recordoffsettable" },
-	{ "fetch", NONE, PLAIN,
-	  "prune prunetags recursesubmodules parallel writecommitgraph fsckobjects unpacklimit output "
-	  "negotiationalgorithm showforcedupdates all" },
-	{ "push", NONE, PLAIN,
-	  "default autosetupremote followtags recursesubmodules usebitmaps useforceifincludes negotiate "
-	  "gpgsign" },
-	{ "pull", NONE, PLAIN, "rebase ff" },
-	{ "transfer", NONE, PLAIN, "fsckobjects unpacklimit credentialsinurl" },
-	{ "receive", NONE, PLAIN,
-	  "denycurrentbranch denynonfastforwards denydeletes denydeletecurrent fsckobjects unpacklimit "
-	  "advertisepushoptions advertiseatomic updateserverinfo autogc shallowupdate" },
-	{ "uploadpack", NONE, PLAIN,
-	  "allowfilter allowanysha1inwant allowtipsha1inwant allowreachablesha1inwant allowrefinwant "
-	  "keepalive" },
-	{ "merge", NONE, PLAIN,
-	  "ff conflictstyle renames directoryrenames log stat renamelimit autostash branchdesc verbosity "
-	  "suppressdest verifysignatures" },
-	{ "rebase", NONE, PLAIN,
-	  "autosquash autostash updaterefs stat missingcommitscheck abbreviatecommands rebasemerges "
-	  "forkpoint reschedulefailedexec backend" },
-	{ "rerere", NONE, PLAIN, "enabled autoupdate" },
-	{ "diff", NONE, PLAIN,
-	  "renames renamelimit algorithm colormoved colormovedws context mnemonicprefix noprefix "
-	  "ignoresubmodules submodule indentheuristic interhunkcontext wserrorhighlight suppressblankempty "
-	  "dirstat relative autorefreshindex" },
-	{ "diff", SUB, ANY, "xfuncname funcname wordregex" },
-	{ "diff", SUB, PLAIN, "binary algorithm cachetextconv" },
-	{ "merge", SUB, ANY, "name" },
-	{ "color", NONE, ANY, "*" },
-	{ "color", SUB, ANY, "*" },
-	{ "column", NONE, ANY, "*" },
-	{ "advice", NONE, PLAIN, "*" },
-	{ "status", NONE, PLAIN, "*" },
-	{ "stash", NONE, PLAIN, "*" },
-	{ "checkout", NONE, PLAIN, "defaultremote guess workers thresholdforparallelism" },
-	{ "clone", NONE, PLAIN, "defaultremotename rejectshallow filtersubmodules" },
-	{ "init", NONE, PLAIN, "defaultbranch" },
-	{ "commit", NONE, PLAIN, "gpgsign verbose status cleanup" },
-	{ "tag", NONE, PLAIN, "gpgsign forcesignannotated sort" },
-	{ "log", NONE, PLAIN, "date decorate follow abbrevcommit showroot showsignature mailmap" },
-	{ "blame", NONE, ANY, "ignorerevsfile date coloring" },
-	{ "blame", NONE, PLAIN, "showroot showemail blankboundary markunblamablelines markignoredlines" },
-	{ "grep", NONE, PLAIN, "linenumber column patterntype extendedregexp threads fullname" },
-	{ "notes", NONE, ANY, "displayref rewriteref rewritemode mergestrategy" },
-	{ "worktree", NONE, PLAIN, "guessremote userelativepaths" },
-	{ "feature", NONE, PLAIN, "experimental manycommits" },
-	{ "apply", NONE, PLAIN, "whitespace ignorewhitespace" },
-	{ "am", NONE, PLAIN, "threeway keepcr" },
-	{ "i18n", NONE, PLAIN, "commitencoding logoutputencoding" },
-	{ "http", NONE, PLAIN, "postbuffer lowspeedlimit lowspeedtime version maxrequests" },
-	{ "gitflow", SUB, ANY, "*" },
-	{ "gpg", NONE, FORMAT, "format" },
-	{ "pager", NONE, OFF, "*" },
-	{ "alias", NONE, ALIAS, "*" },
+#define GITKEY(section, subsection, shape, names) { section, subsection, shape, names },
+#include "gitkeys.def"
+#undef GITKEY
 };
 
 /* --- shapes ----------------------------------------------------------------------------------------- */
-
-/* Letters, digits and few signs, and no option of anything. */
-static bool is_plain(const char *s)
-{
-	if (*s == '-' && !isdigit((unsigned char)s[1]))
-		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("._-+:,/ ", *s))
-			return false;
-	return true;
-}
 
 /* `helper::address` starts git-remote-helper, and so does helper://; ssh takes what begins with a dash. */
 static bool is_url(const char *s)
@@ -233,19 +111,32 @@ static bool is_alias(const char *s)
 {
 	static const char commands[] =
 		"status log diff show branch checkout commit switch restore add stash reset "
-		"tag reflog shortlog describe rev-parse ls-files ";
-	size_t n = strcspn(s, " ");
-	const char *at;
+		"tag reflog shortlog describe rev-parse ls-files";
+	/* --exec, --edit, --output=FILE, --ext-diff, --textconv, --open-files-in-pager, --receive-pack */
+	static const char *const options[] = { " --e", " --ou", " --op", " --te", " -O", " -x", " --rec" };
+	char words[1024];
+	size_t n = 0;
 
-	for (at = commands; *at; at += strcspn(at, " ") + 1)
-		if (strncmp(at, s, n) == 0 && at[n] == ' ')
-			break;
-	if (n == 0 || !*at || !is_plain(s + n))
+	/* As git splits it, but for blanks in quotes. */
+	for (const char *p = s; *p && n < sizeof(words) - 1; p++)
+		if (!strchr("'\"\\", *p))
+			words[n++] = isspace((unsigned char)*p) ? ' ' : *p;
+	words[n] = '\0';
+	n = strcspn(s, " ");
+	if (!word_in_list(commands, s, n) || strlen(s) >= sizeof(words))
 		return false;
-	/* --exec, --edit, --output=FILE, --ext-diff, --textconv, --open-files-in-pager, -O, -x,
-	 * --receive-pack */
-	return !strstr(s, " --e") && !strstr(s, " --ou") && !strstr(s, " --op") && !strstr(s, " --te") &&
-	       !strstr(s, " -O") && !strstr(s, " -x") && !strstr(s, " --rec");
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (strstr(words, options[i]))
+			return false;
+	return true;
+}
+
+/* Where git-flow looks for its own. */
+static bool is_hooks(const char *value, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(value, dir, n) == 0 && strcmp(value + n, "/hooks") == 0;
 }
 
 static bool is_lfs(const struct gitconfig_entry *e)
@@ -260,9 +151,7 @@ static bool is_lfs(const struct gitconfig_entry *e)
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): its row has SUB */
-		if (strcmp(e->subsection, "lfs") == 0 && strcmp(e->name, own[i][0]) == 0 && e->value &&
-		    strcmp(e->value, own[i][1]) == 0)
+		if (e->value && strcmp(e->name, own[i][0]) == 0 && strcmp(e->value, own[i][1]) == 0)
 			return true;
 	return false;
 }
@@ -272,10 +161,11 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const struct
 	const char *value = e->value ? e->value : "true";
 
 	switch (shape) {
-	case ANY:
+	case RUNS:
+	case LEADS:
+		return false;
+	case FREE:
 		return true;
-	case PLAIN:
-		return is_plain(value);
 	case URL:
 		return is_url(value);
 	case OFF:
@@ -284,30 +174,48 @@ static bool fits(enum shape shape, const struct gitconfig_entry *e, const struct
 		return is_beside(value, at);
 	case UPDATE:
 		return is_one_of("checkout rebase merge none", value);
+	case STRATEGY:
+		return is_one_of("octopus ort ours recursive resolve subtree", value);
+	case REFS:
+		return is_one_of("files reftable", value);
 	case FORMAT:
 		return is_one_of("openpgp x509 ssh", value);
 	case ALIAS:
 		return is_alias(value);
+	case HOOKS:
+		return is_hooks(value, at->dir);
 	case LFS:
 		return is_lfs(e);
 	}
 	return false;
 }
 
-/* --- the list ----------------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------------------- */
+
+/* The first row that names the key: its shape, or -1. */
+static int shape_of(const struct gitconfig_entry *e)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *sub = keys[i].subsection;
+
+		if (strcmp(keys[i].section, e->section) == 0 && !sub == !e->subsection &&
+		    (!sub || strcmp(sub, "*") == 0 || strcmp(sub, e->subsection) == 0) &&
+		    (strcmp(keys[i].names, "*") == 0 || is_one_of(keys[i].names, e->name)))
+			return (int)keys[i].shape;
+	}
+	return -1;
+}
+
+bool gitconfig_is_known(const struct gitconfig_entry *e)
+{
+	return shape_of(e) >= 0;
+}
 
 static bool is_harmless(const struct gitconfig_entry *e, const struct place *at)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strcmp(keys[i].section, e->section) != 0 ||
-		    keys[i].subsection != (e->subsection ? SUB : NONE))
-			continue;
-		if ((strcmp(keys[i].names, "*") == 0 ||
-		     word_in_list(keys[i].names, e->name, strlen(e->name))) &&
-		    fits(keys[i].shape, e, at))
-			return true;
-	}
-	return false;
+	int shape = shape_of(e);
+
+	return shape >= 0 && fits((enum shape)shape, e, at);
 }
 
 bool gitconfig_same(const struct gitconfig_entry *a, const struct gitconfig_entry *b)

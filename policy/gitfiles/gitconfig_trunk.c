@@ -85,6 +85,9 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 		return !is_one_of("simple current nothing", value);
 	if (gitconfig_is_key(e, "push", NULL, "followtags"))
 		return !gitconfig_is_off(value);
+	/* Only as files are they held. */
+	if (gitconfig_is_key(e, "extensions", NULL, "refstorage"))
+		return strcmp(value, "files") != 0;
 	if (gitconfig_is_key(e, "core", NULL, "bare") || gitconfig_is_key(e, "rebase", NULL, "updaterefs"))
 		return !gitconfig_is_off(value);
 	return strcmp(e->section, "alias") == 0 && alias_moves(value);

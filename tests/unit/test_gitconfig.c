@@ -1,5 +1,6 @@
 /* git's configuration grammar, and which of its keys anybody may write. */
 #include <check.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,18 @@ static const char *const harmless[] = {
 	"[gc]\nauto = 0\npruneExpire = 2.weeks.ago\n",
 	"[color \"status\"]\nadded = green bold\n",
 	"[extensions]\nworktreeConfig = true\nobjectformat = sha256\n",
+	"[core]\nautocrlf = $(x)\ncommentString = ;;\n[format]\npretty = %h\n[protocol]\nversion = 2\n",
+	"[feature]\nmanyFiles\n[index]\nskipHash\n[commitGraph]\nmaxNewFilters = "
+	"1\n[repack]\ncruftWindow=1\n",
+	"[versionsort]\nsuffix = -rc\n[log]\ndiffMerges = on\n[merge]\nrenormalize\n[diff]\nwordRegex = "
+	"[a-z]+|.\n",
+	"[pull]\noctopus = octopus\ntwohead = ort\n[branch]\nsort = -committerdate\n[help]\nautocorrect = "
+	"1\n",
+	"[interactive]\nsingleKey\n[fsck]\nbadDate = ignore\n[receive \"fsck\"]\nbadDate = warn\n[pretty]\nx "
+	"= %h\n",
+	"[extensions]\nrefStorage = reftable\n[gitflow \"path\"]\nhooks = " DIR "/hooks\n",
+	"[alias]\nlg = log --pretty=format:'%h %s' --since='2 days ago'\nbr = \"branch "
+	"--format=\\\"%(refname) x\\\"\"\n",
 	"[gpg]\nformat = ssh\n[gpg]\nformat = \"openpgp\" ; as it was\n[GPG]\nFormat = "
 	"x509\n[user]\nsigningKey = /k\n",
 };
@@ -134,7 +147,6 @@ static const char *const harmful[] = {
 	"[core]\nfsmonitor\n",
 	"[CORE]\nhooksPath = x\n",
 	"[core]\nsshCommand=x\n",
-	"[core]\nautocrlf = $(x)\n",
 	"[core]\nworktree = ../..\n",
 	"[core]\nworktree = /\n",
 	"[core]\nworktree = hooks\n",
@@ -166,7 +178,28 @@ static const char *const harmful[] = {
 	"[gc]\nrecentObjectsHook = x\n",
 	"[include]\npath = x\n",
 	"[includeIf \"onbranch:main\"]\npath = x\n",
-	"[extensions]\nrefStorage = reftable\n",
+	"[extensions]\nrefStorage = reftable:///x\n",
+	"[extensions]\nsubmodulePathConfig\n",
+	"[submodule \"x\"]\ngitdir = /x\n",
+	"[remote]\npushDefault = ext::x\n",
+	"[extensions]\npartialClone = ext::x\n",
+	"[remotes]\nx = ext::y\n",
+	"[pull]\ntwohead = evil\n",
+	"[branch \"m\"]\nmergeOptions = -s evil\n",
+	"[rebase]\ninstructionFormat = %nexec x\n",
+	"[merge]\ntool = ../x\n",
+	"[mergetool \"vimdiff\"]\nlayout = x\n",
+	"[gitflow \"path\"]\nhooks = /w/hooks\n",
+	"[fetch \"fsck\"]\nskipList = /x\n",
+	"[hook \"x\"]\ncommand = y\n",
+	"[format]\noutputDirectory = /x\n",
+	"[core]\neverNew = x\n",
+	"[alias]\nst = log '--output'=x\n",
+	"[alias]\nst = \"log \\\"--o\\\"utput=x\"\n",
+	"[alias]\nst = diff --e\\\\xt-diff\n",
+	"[alias]\nst = \"show\\t--textconv\"\n",
+	"[alias]\nst = \"log\\t--oneline\"\n",
+	"[alias]\nst = 'log'\n",
 	"[pager]\nlog = x\n",
 	"[http]\nproxy = x\n",
 	"[url \"x\"]\ninsteadOf = y\n",
@@ -216,6 +249,47 @@ START_TEST(test_harmful)
 {
 	ck_assert_msg(!may("", harmful[_i], DIR), "%s", harmful[_i]);
 	ck_assert_msg(may(harmful[_i], harmful[_i], DIR), "unchanged: %s", harmful[_i]);
+}
+END_TEST
+
+/* KEY as git documents it: <name> and * stand for any. */
+static void split_key(char *key, struct gitconfig_entry *e)
+{
+	char *first = strchr(key, '.'), *last = strrchr(key, '.');
+
+	ck_assert_msg(first != NULL, "%s", key);
+	*first = *last = '\0';
+	*e = (struct gitconfig_entry){ .section = key,
+				       .subsection = first < last ? first + 1 : NULL,
+				       .name = last + 1 };
+	for (char *p = key; p <= first; p++)
+		*p = (char)tolower(*p);
+	for (char *p = e->name; *p; p++)
+		*p = (char)tolower(*p);
+}
+
+/* A newer git has keys that nobody has looked at: they are refused, and this tells which. */
+START_TEST(test_documented)
+{
+	FILE *f = popen("git help --config 2>/dev/null", "r");
+	char line[256], key[256], unknown[4096] = "";
+	struct gitconfig_entry e;
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strchr(line, '.') || strchr(line, ' ') || strcmp(line, "feature.*") == 0)
+			continue;
+		n++;
+		strcpy(key, line);
+		split_key(key, &e);
+		if (!gitconfig_is_known(&e) && strlen(unknown) < sizeof(unknown) - 300)
+			strcat(strcat(unknown, " "), line);
+	}
+	pclose(f);
+	ck_assert_msg(!*unknown, "no row in gitkeys.def:%s", unknown);
+	ck_assert(n == 0 || n > 500);
 }
 END_TEST
 
@@ -349,6 +423,7 @@ Suite *suite_gitconfig(void)
 	tcase_add_test(t, test_limits);
 	tcase_add_loop_test(t, test_harmless, 0, NELEM(harmless));
 	tcase_add_loop_test(t, test_harmful, 0, NELEM(harmful));
+	tcase_add_test(t, test_documented);
 	tcase_add_test(t, test_changes);
 	tcase_add_test(t, test_branches_alone);
 	tcase_add_test(t, test_hooks_of_lfs);

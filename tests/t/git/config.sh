@@ -107,7 +107,17 @@ t_keys_that_run_code_are_refused() {
 		url.https://evil/.insteadOf|https://github.com/
 		sequence.editor|evil
 		submodule.x.update|!evil
-		extensions.refStorage|reftable
+		extensions.refStorage|reftable:///x
+		remote.pushDefault|ext::evil
+		remotes.default|ext::evil
+		pull.twohead|evil
+		rebase.instructionFormat|%nexec evil
+		merge.tool|../../evil
+		submodule.x.gitdir|/x
+		hook.x.command|evil
+		format.outputDirectory|/x
+		alias.st|log '--out'put=x
+		core.everNew|x
 		uploadpack.packObjectsHook|evil
 		gc.recentObjectsHook|evil
 		trailer.x.command|evil
@@ -137,6 +147,63 @@ t_what_stands_there_stays() {
 	fsh 'git config user.name x && git config --unset alias.x'
 	rc_is 0
 	[ "$(git config core.editor)" = vim ] || fail "lost"
+}
+
+# What runs nothing, sends nothing elsewhere and reads nothing outside.
+t_keys_that_run_nothing() {
+	local k
+	repo
+	cat >"$S/keys" <<-'KEYS'
+		format.pretty|%h %s
+		feature.manyFiles|true
+		core.commentString|;;
+		protocol.version|2
+		commitGraph.maxNewFilters|100
+		repack.cruftWindow|10
+		versionsort.suffix|-rc
+		log.diffMerges|on
+		merge.renormalize|true
+		diff.wordRegex|[a-z]+|.
+		pull.octopus|octopus
+		branch.sort|-committerdate
+		help.autocorrect|10
+		interactive.singleKey|true
+		fsck.badDate|ignore
+		alias.lg|log --pretty=format:'%h %s'
+	KEYS
+	cp "$S/keys" keys
+	fsh 'set -e; while IFS="|" read -r k v; do git config "$k" "$v"; done <keys; rm keys'
+	rc_is 0
+	not_denied
+	while IFS='|' read -r k v; do
+		[ "$(git config "$k")" = "$v" ] || fail "$k"
+	done <"$S/keys"
+	[ "$(git lg -1)" = "$(git log -1 --pretty=format:'%h %s')" ] || fail "the alias"
+}
+
+# A file that is there is judged by what it says once it is closed, and is as it was until then.
+t_rewritten_in_place() {
+	repo
+	fsh 'set -e; printf "[user]\n\tname = N\n" >>.git/config; git config user.name
+		cat .git/config >x; printf "[pull]\n\tff = only\n" >>x; cat x >.git/config; git config pull.ff
+		exec 9>>.git/config; printf "[alias]\n" >&9; cmp -s x .git/config; printf "\tst = status\n" >&9; exec 9>&-
+		git config alias.st; rm x'
+	rc_is 0
+	not_denied
+	[ "$(cat "$S/out" | xargs)" = "N only status" ] || fail "$(cat "$S/out")"
+	cp .git/config "$S/before"
+	esh 'printf "$E" >>.git/config; printf "$E" >.git/config; cat .git/config
+		printf "[core\n" >.git/config; printf "[pull]\n\tff = only\n$E" >.git/config'
+	denied write "$W/.git/config" "core.fsmonitor could make git run a program"
+	cmp .git/config "$S/before" || fail "changed"
+	cmp "$S/out" "$S/before" || fail "seen otherwise"
+	status_is_clean
+	missing .git/config.pale
+	# what stood there stays the measure
+	git config core.editor vim
+	fsh 'printf "[user]\n\temail = a@b\n" >>.git/config'
+	not_denied
+	[ "$(git config user.email)" = a@b ] && [ "$(git config core.editor)" = vim ] || fail "not written"
 }
 
 t_by_other_means() {
