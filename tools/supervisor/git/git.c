@@ -301,12 +301,12 @@ static void settle(struct decision *d, bool allowed)
 	d->verdict = allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
-/* A new file, an index or HEAD, that only its text tells about: it is judged when that is there. */
+/* A file that only its text tells about: it is judged when that is there. */
 static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
 {
-	bool in_place = role == ROLE_INDEX || role == ROLE_NOW || role == ROLE_REF;
-	bool has_text = role == ROLE_CONFIG || role == ROLE_WORKTREE || in_place ||
-			(role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
+	bool in_place = role == ROLE_INDEX || role == ROLE_NOW || role == ROLE_REF || role == ROLE_CONFIG ||
+			role == ROLE_WORKTREE;
+	bool has_text = in_place || (role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
 	c->git_late_new = has_text && c->at && c->at->is_new;
 	c->git_late = c->git_late_new || (in_place && req->op == OP_WRITE && c->at && c->at->is_open);

@@ -4,9 +4,8 @@
  * cp writes a configuration into a repository that is there already, git-lfs a hook: nothing of it can be
  * judged when it is opened.  Whoever makes such a file writes into one without a name.  Once its last
  * descriptor is closed, and before any later call of the session is served, its text is read once, judged,
- * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration
- * that is there already is written in no such way: who read it meanwhile would not see what he wrote.  An
- * index or HEAD is, and stays as it was until then: git itself puts a new one in its place.
+ * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration,
+ * an index or HEAD that is there already stays as it was until then, for whoever reads it meanwhile.
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
@@ -79,9 +78,16 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 	const struct git_home *home = &session_setup(c->sup)->git;
 	const struct image *img = &c->image;
 
-	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0)
-		return git_config_allows(img, NULL, 0, text, len, path, why, size) &&
-		       git_own_allows(home, img, path, NULL, 0, text, len, why, size);
+	if (strcmp(l->name, "config") == 0 || strcmp(l->name, "config.worktree") == 0) {
+		_cleanup_free_ char *before = NULL;
+		size_t before_len = 0;
+
+		if (!l->is_new)
+			(void)git_file_read(l->dir, l->name, GITCONFIG_MAX, &before, &before_len,
+					    &(mode_t){ 0 });
+		return git_config_allows(img, before, before_len, text, len, path, why, size) &&
+		       git_own_allows(home, img, path, before, before_len, text, len, why, size);
+	}
 	if (git_is_ref(home, path) && !githook_is_lfs_name(l->name))
 		return git_ref_may_be(img, text, why, size);
 	if (strcmp(l->name, "index") == 0)
