@@ -94,23 +94,20 @@ static void touch_ref(struct git_scan *s, const char *ref)
 		touch_branch(s, name);
 }
 
-/* A word that names a branch. */
+/* A word that names a branch.  Where it says which only by the past (-, @{-1}, topic@{u}), the file is held.
+ */
 static void touch_goal(struct git_scan *s, const char *word)
 {
-	if (strcmp(word, "-") == 0 || strncmp(word, "@{", 2) == 0)
-		touch_unknown(s);
-	else if (!strchr(word, '*'))
+	if (strcmp(word, "-") != 0 && strncmp(word, "@{", 2) != 0 && !strchr(word, '*'))
 		touch_branch(s, git_short_branch(word));
 }
 
 /*
- * The branch that checkout or switch goes to.  Two branches do not count as touched: the previous one (`-`,
- * `@{-1}`), and the one that the session began on.
+ * The branch that checkout or switch goes to.  The one that the session began on does not count as touched.
  */
 static void touch_place(struct git_scan *s, const char *word)
 {
-	if (s->img && *word != '-' && *word != '@' &&
-	    strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
+	if (s->img && strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
 		touch_goal(s, word);
 }
 
@@ -395,8 +392,6 @@ static void scan_update_ref(struct git_scan *s)
 {
 	const char *ref = word_at(s, 0);
 
-	if (has_option(s, "", "stdin"))
-		touch_unknown(s);
 	/* commit and reset move HEAD's branch too, but do not delete it */
 	if (ref && strcmp(ref, "HEAD") == 0 && has_option(s, "d", ""))
 		touch_head(s);
@@ -435,13 +430,6 @@ static void scan_rebase(struct git_scan *s)
 		touch_goal(s, goal);
 }
 
-/* --updateref sets the branch to the last entry of its log. */
-static void scan_reflog(struct git_scan *s)
-{
-	if (has_option(s, "", "updateref"))
-		touch_unknown(s);
-}
-
 static const struct {
 	const char *sub;
 	void (*scan)(struct git_scan *s);
@@ -458,8 +446,6 @@ static const struct {
 	{ "symbolic-ref", scan_symbolic_ref },
 	{ "worktree", scan_worktree },
 	{ "rebase", scan_rebase },
-	{ "fast-import", touch_unknown },
-	{ "reflog", scan_reflog },
 };
 
 static void scan_helper(struct git_scan *s)

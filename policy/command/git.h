@@ -1,8 +1,9 @@
 /*
  * Which branches a git command line moves, deletes or checks out, and whether it talks to another machine.
  *
- * Only the words are read, in every spelling that git accepts.  Where they do not say which branch (an
- * implicit push, `push :`, update-ref --stdin), the command touches every protected branch.  Configuration
+ * Only the words are read, in every spelling that git accepts.  Where they do not say which branch a push or
+ * a fetch writes, the command touches every protected branch; any other (update-ref --stdin) touches none by
+ * its words, and the files of protected branches are held.  Configuration
  * files are not read: an alias in one of them is a new exec, judged then.  async-signal-safe.
  */
 #ifndef PALE_GIT_H
