@@ -222,6 +222,19 @@ static int parse_preset(struct parser *ps)
 	return err < 0 || !preset_has_agents(name) ? err : parser_read_agents(ps);
 }
 
+/* A word that opens nothing is a mistake, or the preset is another now. */
+static int check_opened(struct parser *ps)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < ps->n_opened; i++)
+		if (!ps->opened[i].done)
+			err = diag_add(ps->d, SEVERITY_WARNING, "unprotect", ps->opened[i].file,
+				       ps->opened[i].line, ps->opened[i].col, "copy the preset's pattern",
+				       "the preset has no `protect = %s`", ps->opened[i].branch);
+	return err;
+}
+
 static int copy_dirs(const struct bundle *b, struct policy *p)
 {
 	p->workspace = strdup(b->workspace ? b->workspace : "");
@@ -284,6 +297,8 @@ static int parse_all(struct parser *ps)
 	if (err == 0)
 		err = parse_preset(ps);
 	if (err == 0)
+		err = check_opened(ps);
+	if (err == 0)
 		err = parser_merge_settings(ps);
 	if (err == 0)
 		err = parser_merge_limits(ps);
@@ -311,6 +326,8 @@ static int parse(struct parser *ps, const struct bundle *b, struct policy *p, st
 	ps->p = p;
 	ps->d = d;
 	err = parse_all(ps);
+	for (size_t i = 0; i < ps->n_opened; i++)
+		free(ps->opened[i].branch);
 	free(ps->preset.name);
 	free(ps->reals);
 	free(ps->seen);

@@ -64,6 +64,7 @@ enum key_type {
 	KEY_WORKSPACE,
 	KEY_LOGS,
 	KEY_FORBID,
+	KEY_UNPROTECT,
 	KEY_MESSAGE,
 	KEY_PROOF,
 	KEY_LIMIT, /* id: enum resource, or LIMITS_ENFORCE */
@@ -107,6 +108,15 @@ struct preset_choice {
 	enum source_layer layer;
 };
 
+/* A branch that `unprotect` opens: the preset's rule of the same pattern is left out, and done says so. */
+#define OPENED_MAX 16
+struct opened {
+	char *branch;
+	const char *file;
+	unsigned line, col;
+	bool done;
+};
+
 /* Where a launch flag is forbidden, in parse_forbid.c's order.  `file` is borrowed from the source. */
 #define FORBID_MAX 8
 struct forbidden {
@@ -127,6 +137,8 @@ struct parser {
 		*home_from; /* the source of the [files] home in force; NULL if no source has one */
 	const struct setting_value *level_from; /* the source of the [session] level in force, or NULL */
 	struct forbidden forbidden[FORBID_MAX];
+	struct opened opened[OPENED_MAX];
+	size_t n_opened;
 	const struct real **reals; /* sorted by prefix */
 	/* Or they are found during the parse and added to grown, which is b. */
 	real_finder find;

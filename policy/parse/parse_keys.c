@@ -60,6 +60,7 @@ static const struct key_def keys[] = {
 	{ "network", "bind", KEY_HOST, RULE_NET_BIND, NULL },
 	{ "network", "message", KEY_MESSAGE, 0, NULL },
 	{ "git", "protect", KEY_BRANCH, RULE_BRANCH, NULL },
+	{ "git", "unprotect", KEY_UNPROTECT, 0, NULL },
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
 	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
 	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },

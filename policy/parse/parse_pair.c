@@ -188,7 +188,29 @@ static int on_branch(struct parser *ps, const struct key_def *def, const struct 
 		return parser_error(ps, pair, "bad-branch",
 				    "write a branch name or a pattern, as in release/*",
 				    "`%s` is no branch name", v);
+	for (size_t i = 0; i < ps->n_opened && ps->src->layer == SOURCE_PRESET; i++)
+		if (strcmp(ps->opened[i].branch, v) == 0) {
+			ps->opened[i].done = true;
+			return 0;
+		}
 	return add_rule(ps, def, pair, v);
+}
+
+/* The preset is read last. */
+static int on_unprotect(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	struct opened *o = &ps->opened[ps->n_opened];
+
+	ps->last_rule = false;
+	if (ps->src->layer != SOURCE_USER || ps->n_opened == OPENED_MAX)
+		return parser_error(ps, pair, "unprotect", "write it in your own policy.ini",
+				    "`%s` stands in the user's own policy alone, at most %d times", def->key,
+				    OPENED_MAX);
+	if (!ps->applies)
+		return 0;
+	*o = (struct opened){ strdup(pair->value), ps->src->path, pair->line, pair->value_col, false };
+	ps->n_opened += o->branch != NULL;
+	return o->branch ? 0 : -ENOMEM;
 }
 
 static int on_message(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
@@ -296,6 +318,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_MESSAGE] = on_message,
 		[KEY_PROOF] = on_proof,
 		[KEY_FORBID] = parser_on_forbid,
+		[KEY_UNPROTECT] = on_unprotect,
 		[KEY_LOGS] = parser_logs,
 		[KEY_LIMIT] = parser_on_limit,
 		[KEY_STATE] = parser_on_state,
