@@ -14,11 +14,10 @@
 #define STAT_LEN  40	 /* of an entry, before its object's name */
 #define NAME_MASK 0x0fff /* of its flags; a longer name says so */
 #define EXTENDED  0x4000
-#define PATH_LEN  4096 /* git writes no longer one to a disk */
+#define PATH_LEN  4096 /* of version 4, where one begins as the last did */
 
 #define NO_INDEX "it is no index that can be judged"
 #define SPLIT	 "it is split: git update-index --no-split-index makes one of it"
-#define FOURTH	 "it is of version 4: git update-index --index-version 2 makes another of it"
 #define TABLE	 "it has a table of entries: git -c index.threads=1 update-index --force-write-index drops it"
 #define OUTSIDE	 "an entry of it lies in .git or outside, where a later checkout would write it"
 
@@ -27,6 +26,7 @@ struct reader {
 	size_t at, end; /* end: of what the checksum is about */
 	size_t hash;
 	unsigned version;
+	char last[PATH_LEN + 1]; /* of version 4: the name before */
 	const char *why;
 };
 
@@ -67,6 +67,38 @@ static bool is_inside(const char *name, size_t len, bool is_dir)
 	return false;
 }
 
+/* How many bytes of the last name are gone: as git's decode_varint() has it.  More than it has where
+ * unreadable. */
+static size_t read_gone(struct reader *r)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 3 && r->at < r->end; i++) {
+		unsigned char c = r->text[r->at++];
+
+		n = (n + (i > 0)) << 7 | (c & 127);
+		if (!(c & 128))
+			return n;
+	}
+	return PATH_LEN + 1;
+}
+
+/* In version 4 a name goes on where the last one was cut, and nothing is padded. */
+static bool read_fourth(struct reader *r, size_t said, bool is_dir)
+{
+	size_t len = strlen(r->last), gone = read_gone(r), n;
+	const unsigned char *name = r->text + r->at, *nul = memchr(name, '\0', r->end - r->at);
+
+	if (!nul || gone > len || len - gone + (n = (size_t)(nul - name)) > PATH_LEN)
+		return wrong(r, NO_INDEX);
+	memcpy(r->last + len - gone, name, n + 1);
+	n += len - gone;
+	r->at = (size_t)(nul - r->text) + 1;
+	if (said < NAME_MASK ? n != said : n < said)
+		return wrong(r, NO_INDEX);
+	return is_inside(r->last, n, is_dir) || wrong(r, n ? OUTSIDE : SPLIT);
+}
+
 /* A name is as long as its flags say, and ends with a NUL; at moves behind the padding. */
 static bool read_entry(struct reader *r)
 {
@@ -85,12 +117,14 @@ static bool read_entry(struct reader *r)
 			return wrong(r, NO_INDEX);
 		r->at += 2;
 	}
+	if (r->version == 4)
+		return read_fourth(r, flags & NAME_MASK, is_dir);
 	name = r->text + r->at;
 	nul = memchr(name, '\0', r->end - r->at);
 	n = nul ? (size_t)(nul - name) : 0;
 	said = flags & NAME_MASK;
 	size = (r->at - begin + n + 8) & ~(size_t)7;
-	if (!nul || n > PATH_LEN || (said < NAME_MASK ? n != said : n < said) || size > r->end - begin)
+	if (!nul || (said < NAME_MASK ? n != said : n < said) || size > r->end - begin)
 		return wrong(r, NO_INDEX);
 	r->at = begin + size;
 	return is_inside((const char *)name, n, is_dir) || wrong(r, n ? OUTSIDE : SPLIT);
@@ -146,9 +180,7 @@ bool gitindex_is_sound(const char *text, size_t len, size_t hash, const char **w
 	r.end = len - hash;
 	r.version = u32(r.text + 4);
 	n = u32(r.text + 8);
-	if (r.version == 4)
-		*why = FOURTH;
-	if (r.version < 2 || r.version > 3)
+	if (r.version < 2 || r.version > 4)
 		return false;
 	for (uint32_t i = 0; i < n && sound; i++)
 		sound = read_entry(&r);

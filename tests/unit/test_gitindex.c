@@ -153,11 +153,73 @@ START_TEST(of_the_rest)
 }
 END_TEST
 
-/* The names of version 4 are told by what stands before them: refused, whatever they say. */
+/* An entry of version 4: what the last name loses, in the form of a varint, and what comes behind it. */
+static void fourth(const char *gone, size_t n_gone, size_t said, const char *tail)
+{
+	static const unsigned char zero[64];
+	const unsigned char flags[] = { (unsigned char)(said >> 8), (unsigned char)said };
+
+	put(zero, 24);
+	put32(0100644);
+	put(zero, 12 + HASH);
+	put(flags, 2);
+	put(gone, n_gone);
+	put(tail, strlen(tail) + 1);
+}
+
+START_TEST(of_the_fourth)
+{
+	static const struct {
+		const char *gone;
+		size_t n_gone, said;
+		const char *tail;
+		bool sound;
+	} rows[] = {
+		{ "\0", 1, 9, "/c", true },  /* a/.gitx/c */
+		{ "\1", 1, 8, "/c", false }, /* a/.git/c */
+		{ "\6", 1, 3, "c", false },  /* a/c is shorter than that */
+		{ "\5", 1, 3, "c", true },   /* a/c */
+		{ "\7", 1, 1, "b", true },   /* b */
+		{ "\7", 1, 0, "", false },   /* none: it is split */
+		{ "\7", 1, 4, ".git", false },
+		{ "\x08", 1, 1, "b", false },
+		{ "\x80\x01", 2, 1, "b", false },
+		{ "\x80", 1, 3, "c", false },
+		{ "\xff\xff\xff", 3, 1, "b", false },
+	};
+	char gone[2] = "\0";
+
+	begin(4, 2);
+	fourth(gone, 1, 7, "a/.gitx");
+	fourth(rows[_i].gone, rows[_i].n_gone, rows[_i].said, rows[_i].tail);
+	ck_assert_msg(sound(HASH) == rows[_i].sound, "%d", _i);
+}
+END_TEST
+
+/* 128 and more are two bytes. */
+START_TEST(of_a_long_fourth)
+{
+	char name[300];
+
+	memset(name, 'x', sizeof(name));
+	memcpy(name, "a/.git/", 7);
+	name[7 + 128 + 20] = '\0';
+	name[5] = 'y';
+	begin(4, 2);
+	fourth("\0", 1, strlen(name), name);
+	fourth("\x80\x16", 2, 7 + 128 + 20 - 150, "" /* a/.gi */);
+	ck_assert(sound(HASH));
+	begin(4, 2);
+	fourth("\0", 1, strlen(name), name);
+	fourth("\x80\x16", 2, 7 + 128 + 20 - 150 + 2, "t/");
+	ck_assert(!sound(HASH));
+}
+END_TEST
+
 START_TEST(of_its_version)
 {
-	for (unsigned version = 0; version < 6; version++) {
-		begin(version, 1);
+	for (unsigned version = 0; version < 7; version++) {
+		begin(version == 4 ? 0 : version, 1);
 		entry("a", 0100644, HASH);
 		ck_assert_msg(sound(HASH) == (version == 2 || version == 3), "%u", version);
 	}
@@ -191,6 +253,8 @@ Suite *suite_gitindex(void)
 	tcase_add_loop_test(c, of_a_name, 0, sizeof(names) / sizeof(names[0]));
 	tcase_add_test(c, cut_anywhere);
 	tcase_add_test(c, of_the_rest);
+	tcase_add_loop_test(c, of_the_fourth, 0, 11);
+	tcase_add_test(c, of_a_long_fourth);
 	tcase_add_test(c, of_its_version);
 	tcase_add_test(c, of_its_end);
 	suite_add_tcase(s, c);

@@ -117,6 +117,49 @@ START_TEST(no_branches_lie_too_deep)
 }
 END_TEST
 
+/* The user opens what the preset protects, and nobody else does; what the project protects stays. */
+START_TEST(unprotected)
+{
+	static const char open[] = "[git]\nunprotect = main\nprotect = x\n",
+			  *const project = "[git]\nprotect = main\n";
+
+	trunk("/home/u/ws/.git", "/home/u/ws/.git", "topic");
+	ck_assert_int_eq(parse(open), 0);
+	ck_assert_ptr_null(find_rule(RULE_BRANCH, "main"));
+	ck_assert_ptr_null(find_rule(RULE_FILE_READONLY, "/home/u/ws/.git/refs/heads/main"));
+	ck_assert_ptr_nonnull(find_rule(RULE_BRANCH, "master"));
+	ck_assert_ptr_nonnull(find_rule(RULE_BRANCH, "x"));
+	ck_assert_uint_eq(d.n, 0);
+	policy_done(&p);
+	policy_init(&p);
+	ck_assert_int_eq(bundle_add_source(&b, SOURCE_PROJECT, "p.ini", project, strlen(project)), 0);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
+	ck_assert_ptr_nonnull(find_rule(RULE_BRANCH, "main"));
+}
+END_TEST
+
+START_TEST(unprotected_by_others)
+{
+	static const enum source_layer layers[] = { SOURCE_FLOOR, SOURCE_PRESET, SOURCE_PROJECT,
+						    SOURCE_PROJECT_TRUSTED, SOURCE_AGENT };
+	static const char open[] = "[git]\nunprotect = main\n";
+
+	ck_assert_int_eq(bundle_add_source(&b, layers[_i], "p.ini", open, strlen(open)), 0);
+	ck_assert_int_eq(policy_parse(&b, &p, &d), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "unprotect");
+}
+END_TEST
+
+/* A pattern is opened as it stands, and a word that opens nothing is told. */
+START_TEST(unprotected_in_vain)
+{
+	ck_assert_int_eq(parse("[git]\nunprotect = ma*\n"), 0);
+	ck_assert_ptr_nonnull(find_rule(RULE_BRANCH, "main"));
+	ck_assert_uint_eq(d.n, 1);
+	ck_assert_str_eq(d.list[0].code, "unprotect");
+}
+END_TEST
+
 START_TEST(no_worktrees_repository_in_read_only)
 {
 	ck_assert_int_eq(bundle_add_git_write(&b, "/r/.git/refs"), 0);
@@ -137,6 +180,9 @@ Suite *suite_parse_git(void)
 	tcase_add_test(tc, branches_lie_in_the_workspace);
 	tcase_add_test(tc, no_branches_lie_too_deep);
 	tcase_add_test(tc, no_worktrees_repository_in_read_only);
+	tcase_add_test(tc, unprotected);
+	tcase_add_loop_test(tc, unprotected_by_others, 0, 5);
+	tcase_add_test(tc, unprotected_in_vain);
 	suite_add_tcase(s, tc);
 	return s;
 }
