@@ -226,3 +226,18 @@ const char *path_basename(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+bool path_is_covered(const char *path, const char *pattern)
+{
+	size_t n, len;
+
+	pattern += strspn(pattern, "/");
+	path += strspn(path, "/");
+	n = strcspn(pattern, "/");
+	len = strcspn(path, "/");
+	if (n == 0 || len == 0)
+		return n == 0;
+	if (n == 2 && memcmp(pattern, "**", 2) == 0)
+		return path_is_covered(path, pattern + n) || path_is_covered(path + len, pattern);
+	return glob_match(pattern, n, path, len) && path_is_covered(path + len, pattern + n);
+}

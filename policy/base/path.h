@@ -24,6 +24,8 @@ size_t path_plain_relative(const char *path);
 /* True where path is dir or below it; both absolute and normalised.  "/home/al" does not contain
  * "/home/alice". */
 bool path_is_under(const char *path, const char *dir);
+/* True where the pattern of a path rule matches path or a directory above it. */
+bool path_is_covered(const char *path, const char *pattern);
 /* Matches one component against one glob component: `*`, `?`, `[a-z]`, `[!a]`, backslash quotes; a leading
  * dot is not special.  Linear in practice, no recursion on `*`. */
 bool glob_match(const char *pat, size_t pat_len, const char *name, size_t name_len);

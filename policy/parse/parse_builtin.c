@@ -42,22 +42,6 @@ static int add_own(struct parser *ps, enum rule_kind kind, const char *text, con
 	return parser_add_path(ps, &proto, buf);
 }
 
-/* True if the pattern matches path or a directory above it. */
-static bool covers(const char *pattern, const char *path)
-{
-	size_t n, len;
-
-	pattern += strspn(pattern, "/");
-	path += strspn(path, "/");
-	n = strcspn(pattern, "/");
-	len = strcspn(path, "/");
-	if (n == 0 || len == 0)
-		return n == 0;
-	if (n == 2 && memcmp(pattern, "**", 2) == 0)
-		return covers(pattern + n, path) || covers(pattern, path + len);
-	return glob_match(pattern, n, path, len) && covers(pattern + n, path + len);
-}
-
 /* True if a rule of this rank or a higher one closes the path; then no built-in rule opens it. */
 static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 {
@@ -66,7 +50,7 @@ static bool is_closed(const struct parser *ps, const char *path, enum rank rank)
 
 		if (r->layer == LAYER_USER && r->rank >= rank &&
 		    strcmp(rule_section(r->kind), "files") == 0 && rule_verdict(r->kind) != VERDICT_ALLOW &&
-		    covers(r->pattern, path))
+		    path_is_covered(path, r->pattern))
 			return true;
 	}
 	return false;
@@ -79,7 +63,7 @@ static bool is_opened(const struct parser *ps, const char *path)
 		const struct rule *r = &ps->p->rules[i];
 
 		if (r->kind == RULE_FILE_WRITE && r->layer == LAYER_USER && r->line > 0 &&
-		    covers(r->pattern, path))
+		    path_is_covered(path, r->pattern))
 			return true;
 	}
 	return ps->p->s.mode == MODE_DANGER;

@@ -394,6 +394,37 @@ t_hooks_of_lfs() {
 	missing .git/hooks/post-merge
 }
 
+# A rule of the operator's that names the directory opens it, and one that names what is far above does not.
+t_hooks_by_a_rule() {
+	local rule hook='printf "#!/bin/sh\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit'
+	for rule in '.git/hooks/*' '**/.git/hooks/*' '.git/hooks/pre-commit'; do
+		repo
+		printf '[files]\nwrite = %s\n' "$rule" | policy
+		fsh "$hook; cp .git/hooks/pre-commit x; mv x .git/hooks/pre-commit"
+		rc_is 0
+		not_denied
+		[ -x .git/hooks/pre-commit ] || fail "$rule"
+		fsh 'rm .git/hooks/pre-commit'
+		rc_is 0
+		rm -rf .git
+	done
+	mkdir -p hooks
+	git init -q hooks/a
+	for rule in '**' 'hooks/**' '**/hooks/a' 'hooks' '.git/hooks/post-commit'; do
+		repo
+		printf '[files]\nwrite = %s\n' "$rule" | policy
+		fsh "$hook; cd hooks/a; $hook"
+		missing .git/hooks/pre-commit
+		missing hooks/a/.git/hooks/pre-commit
+		rm -rf .git
+	done
+	repo
+	printf '[files]\nreadonly = .git/hooks/*\nwrite = hooks/*\n' | policy
+	fsh "$hook; cd hooks/a; $hook"
+	missing .git/hooks/pre-commit
+	missing hooks/a/.git/hooks/pre-commit
+}
+
 t_git_lfs() {
 	need git-lfs
 	repo

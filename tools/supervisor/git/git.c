@@ -77,6 +77,31 @@ static bool is_by_any_name(const char *path)
 	       (strstr(module, "/refs/") || strstr(module, "/logs/") || strstr(module, "/objects/"));
 }
 
+/* A write rule of the operator's own names this file by the directory `hooks`, and not what is far above it.
+ */
+static bool names_hook(const struct image *img, const struct image_rule *r, const char *path)
+{
+	const char *pattern = image_str(img, r->pattern);
+	char dir[LIMIT_PATH];
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(path_basename(path) - path), path);
+	return r->kind == RULE_FILE_WRITE && r->layer == LAYER_USER && r->rank == RANK_USER &&
+	       is_in(pattern, "hooks") && path_is_covered(path, pattern) && !path_is_covered(dir, pattern);
+}
+
+/* So for the session around it, too. */
+static bool is_own_hook(const struct image *img, const char *path)
+{
+	const struct image_rule *r = NULL;
+	struct image at = *img;
+
+	do {
+		for (uint32_t i = 0; (r = image_rule(&at, i)) != NULL && !names_hook(&at, r, path);)
+			i++;
+	} while (r && image_outer(&at, &at));
+	return r != NULL;
+}
+
 static enum role role_of(const struct caller *c, const char *path)
 {
 	bool is_ref = git_is_ref(&session_setup(c->sup)->git, path);
@@ -89,7 +114,7 @@ static enum role role_of(const struct caller *c, const char *path)
 	if (strcmp(name, "index") == 0 && is_by_any_name(path))
 		return ROLE_NONE;
 	if (is_in(path, "hooks") && is_hook_name(name))
-		return ROLE_HOOK;
+		return is_own_hook(&c->image, path) ? ROLE_NONE : ROLE_HOOK;
 	for (size_t i = 0; i < NELEM(roles); i++)
 		if (strcmp(name, roles[i].name) == 0 && !(is_ref && roles[i].role == ROLE_INDEX))
 			return roles[i].role;
