@@ -13,6 +13,45 @@ repo() {
 	TOPIC=$(git rev-parse topic)
 }
 
+# The operator's own policy opens a branch of the preset, and the project's does not.
+t_unprotected() {
+	repo
+	printf '[git]\nunprotect = main\n' | policy
+	fsh 'git checkout -q main && git commit -q --allow-empty -m x && git branch -f topic && git reset -q --hard HEAD~2'
+	rc_is 0
+	not_denied
+	[ "$(git rev-parse main)" != "$MAIN" ] || fail "main did not move"
+	rm -rf .git
+	printf '[git]\nunprotect = ma*\n' | policy
+	run pale lint
+	out_has 'the preset has no `protect = ma*`'
+	printf '' | policy
+	repo
+	fence git checkout -q main
+	run pale explain exec git checkout main
+	out_has "[git] unprotect = main, in your own policy.ini"
+	mkdir -p .pale && printf '[git]\nunprotect = main\n' >.pale/policy.ini
+	fsh 'git checkout -q main'
+	rc_not 0
+	err_has 'stands in the user'
+	main_stays "by the project's policy"
+}
+
+# What says no branch by its words: nothing of it reaches main, and the rest runs.
+t_words_that_name_no_branch() {
+	repo
+	fsh 'set -e; echo "create refs/heads/new HEAD" | git update-ref --stdin
+		printf "reset refs/heads/fast\nfrom %s\n\n" $(git rev-parse HEAD) | git fast-import --quiet
+		git commit -q --allow-empty -m x; git reflog delete --updateref new@{0}; git checkout -q new; git checkout -q -
+		git branch -q -u new; git branch -q -D "@{-1}"; git rev-parse -q --verify fast'
+	rc_is 0
+	not_denied
+	fsh 'echo "update refs/heads/main $(git rev-parse HEAD)" | git update-ref --stdin
+		printf "reset refs/heads/main\nfrom %s\n\n" $(git rev-parse HEAD) | git fast-import --force --quiet
+		git reflog delete --updateref --rewrite main@{0}; git reflog expire --updateref --expire=now --all; true'
+	main_stays "by words that name no branch"
+}
+
 # For whoever looks at the branch, by its name in full.
 main_stays() {
 	[ "$(git rev-parse refs/heads/main)" = "$MAIN" ] || fail "main moved: $1"

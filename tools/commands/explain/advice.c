@@ -158,6 +158,9 @@ static char *blame(const struct loaded *l, const struct decision *d)
 		n = asprintf(&text,
 			     "%s:%u belongs to this machine's policy: only its administrator can change it",
 			     file, rule->line);
+	else if (rule->kind == RULE_BRANCH && rule->rank == RANK_PRESET)
+		n = asprintf(&text, "[git] unprotect = %s, in your own policy.ini",
+			     image_str(&l->image, rule->pattern));
 	else if (rule->rank == RANK_PRESET)
 		n = asprintf(&text, "it belongs to %s (line %u): choose another with `preset =`", file,
 			     rule->line);
