@@ -94,6 +94,8 @@ static const struct {
 	{ "[alias]\nst = reset HEAD@{1}\n", true },
 	{ "[core]\nbare = true\n", true },
 	{ "[core]\nbare = false\n", false },
+	{ "[extensions]\nrefStorage = reftable\n", true },
+	{ "[extensions]\nrefStorage = files\n", false },
 	{ "[branch \"main\"]\nremote = B\n", true },
 	{ "[branch \"main\"]\nmerge = refs/heads/x\n", true },
 	{ "[branch \"main\"]\nrebase = true\n", true },
