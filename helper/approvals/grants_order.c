@@ -97,7 +97,7 @@ static int order_until(const struct grant_order *o, char until[GRANT_DAY], char 
 		return 0;
 	}
 	if (day_end(o->until, &end) < 0)
-		return say(why, size, -EINVAL, "the last day is no day: write YYYY-MM-DD");
+		return say(why, size, -EINVAL, "the last day (--until) does not exist: write YYYY-MM-DD");
 	if (end <= now)
 		return say(why, size, -EINVAL, "the last day is over");
 	if (end > now + GRANTS_DAYS_MAX * DAY_S + DAY_S)
@@ -155,7 +155,7 @@ static int check_order(struct helper *h, const struct approval *ap, const struct
 
 	if (stepup_by(h, ap->image, ap->risk.level) != STEPUP_BY_NOTHING)
 		return say(why, size, -EPERM,
-			   "what needs a second proof is approved each time: allow it once");
+			   "what the passphrase or PAM confirms is approved each time: allow it once");
 	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
 		return say(why, size, -EINVAL, "once is no grant");
 	if (!line)

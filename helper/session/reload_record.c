@@ -168,10 +168,11 @@ static json_t *kept_json(const struct helper *h, const struct plan *plan)
 				      json_string("at level hooks the hooks alone know the new policy"));
 		return list;
 	}
-	json_array_append_new(list,
-			      json_string("the floor (Landlock) stays: what it grants is kept closed by "
-					  "hooks and supervisor alone, what it does not grant is done by "
-					  "the supervisor, and nothing new can be executed there"));
+	json_array_append_new(
+		list, json_string("the floor (Landlock) stays: what it grants and the new policy denies is "
+				  "kept closed by "
+				  "hooks and supervisor alone; what only the new policy allows is done by "
+				  "the supervisor, and nothing new can be executed there"));
 	if (plan->floor_alone)
 		json_array_append_new(list, json_string("reads = floor: programs without hooks read what the "
 							"floor lets them, whatever the new policy denies"));

@@ -178,7 +178,7 @@ static void launcher_ready(struct helper *h)
 		if (h->level > LEVEL_HOOKS)
 			(void)leftovers_end(h);
 		end_session(h,
-			    h->foreign ? "launcher died; its processes are another user's" : "launcher died");
+			    h->foreign ? "pale run died; its processes are another user's" : "pale run died");
 		return;
 	}
 	if (handle(h, h->frame, (size_t)n, &passed) < 0)
@@ -373,7 +373,7 @@ int session_serve(struct helper *h)
 	if (open_signals(h) < 0)
 		end_session(h, "the helper cannot watch its signals");
 	else if (say_ready(h) < 0)
-		end_session(h, "launcher died");
+		end_session(h, "pale run died");
 	retention_run(h);
 	kept_look(h);
 	while (h->state == SESSION_LIVE) {

@@ -73,7 +73,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_WAY] = "on the way to what a rule opens",
 	[REASON_OWN] = "the session's own",
 	[REASON_UDP] = "no `udp =` rule names it, and nothing else lets datagrams out",
-	[REASON_EXFIL] = "it carries more than a name",
+	[REASON_EXFIL] = "names this long or this many could carry data to a name server",
 	[REASON_PROOF] = "an irreversible act is confirmed despite the rule, unless `passphrase = no` stands "
 			 "below it",
 	[REASON_FLOOD] = "too many at a time",

@@ -165,7 +165,7 @@ const char *lesson_why_not(const struct image *img, const struct decision *d, en
 	if (r && r->kind < RULE_KIND_COUNT && kinds[r->kind])
 		return kinds[r->kind];
 	if (op == OP_BIND && d->reason == REASON_UDP)
-		return "it is a datagram's own end: write its `udp =` yourself";
+		return "it binds a datagram socket to a port: write the `udp =` rule yourself";
 	switch ((int)d->reason) {
 	case REASON_RULE:
 	case REASON_OUTSIDE:

@@ -80,7 +80,7 @@ bool lesson_root(const struct image *img, const char *path, char *buf, size_t si
 			*ret_why = "it is the machine's own";
 			return false;
 		}
-	*ret_why = "it is on the way to what many programs share: a rule for a place in it allows it too";
+	*ret_why = "many programs share this directory: a rule for a path below it allows this, too";
 	if (n && path[n] && is_shared(path + n + 1))
 		return false;
 	n += n ? components(path + n, depth_at_home(path[n] ? path + n + 1 : "")) : components(path, 2);

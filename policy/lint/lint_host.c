@@ -303,7 +303,7 @@ static int on_mode(struct lint *l, const struct rule *r)
 	if (speaks || (r->kind != RULE_NET_BIND && !opens(r->kind)))
 		return 0;
 	return lint_add(l, SEVERITY_WARNING, r, "silent", "[network] mode = merge, or replace",
-			"does not speak in network mode %s", mode == NETWORK_OFF ? "off" : "strict");
+			"has no effect in network mode %s", mode == NETWORK_OFF ? "off" : "strict");
 }
 
 static int on_rule(struct lint *l, const struct rule *r)

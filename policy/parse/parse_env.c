@@ -34,7 +34,7 @@ static int take_mode(struct parser *ps, const struct env_pair *pair)
 		if (strlen(pair->value) < sizeof(word) && strcmp(word, modes[i]) == 0)
 			return parser_apply(ps, key_find("network", "mode"), &as);
 	return parser_error(ps, &as, "bad-value", "other modes are chosen in policy.ini: [network] mode =",
-			    "`%s` is not known here: STRICT, MERGE, REPLACE or OFF", pair->value);
+			    "invalid value `%s`, expected STRICT, MERGE, REPLACE or OFF", pair->value);
 }
 
 /* True for a host name, or one after `*.`. */

@@ -43,8 +43,8 @@ int parser_on_limit(struct parser *ps, const struct key_def *def, const struct i
 				    "a second `%s`; the first stands in line %u", def->key, *line);
 	*line = pair->line;
 	if (read_value(def->id, pair->value, &value, &expected) < 0)
-		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: %s", pair->value,
-				    expected);
+		return parser_error(ps, pair, "bad-value", NULL, "invalid value `%s`, expected %s",
+				    pair->value, expected);
 	if (!ps->applies || (mine->set && mine->for_agent && !ps->for_agent))
 		return 0;
 	*mine = (struct limit_value){ .set = true,

@@ -165,7 +165,7 @@ static int on_host(struct parser *ps, const struct key_def *def, const struct in
 
 	if (strstr(pair->value, "://") || strchr(pair->value, ' '))
 		return parser_error(ps, pair, "bad-host", "write HOST or HOST:PORT, one a line",
-				    "`%s` is an address of something on a host, not a host", pair->value);
+				    "`%s` is a URL or more than one word, not a host", pair->value);
 	err = host_to_ascii(pair->value, &ascii, &why);
 	if (err == -EINVAL)
 		return parser_error(ps, pair, "bad-host", NULL, "`%s` is no host name: %s", pair->value, why);
@@ -237,7 +237,8 @@ static int on_proof(struct parser *ps, const struct key_def *def, const struct i
 		return parser_error(ps, pair, "stray-passphrase", "put it below the rule it is about",
 				    "`passphrase` without an `allow` right above it");
 	if (strcmp(pair->value, "no") != 0)
-		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: no", pair->value);
+		return parser_error(ps, pair, "bad-value", NULL, "invalid value `%s`, expected no",
+				    pair->value);
 	for (size_t i = ps->last_first; i < ps->last_end; i++)
 		ps->p->rules[i].unproven = true;
 	return 0;
@@ -273,8 +274,8 @@ static int on_setting(struct parser *ps, const struct key_def *def, const struct
 				    seen->lines[def->id]);
 	seen->lines[def->id] = pair->line;
 	if (setting_parse(def->id, pair->value, &value, &expected) < 0)
-		return parser_error(ps, pair, "bad-value", NULL, "`%s` is not known here: %s", pair->value,
-				    expected);
+		return parser_error(ps, pair, "bad-value", NULL, "invalid value `%s`, expected %s",
+				    pair->value, expected);
 	if (def->id == SET_MODE && value == MODE_DANGER && !ps->b->danger)
 		return parser_error(ps, pair, "danger", "start pale with --danger",
 				    "no file can choose mode danger without the flag --danger");

@@ -265,7 +265,7 @@ def a_writer_that_died():
     expect(s.wait() == 0, "ended %r" % s.status)
     expect([t for _, t, _ in calls(s)] == ["/srv/whole"], "%r" % calls(s))
     last = s.records()[-1]
-    expect(last["op"] == "session/end" and last["detail"].startswith("launcher died") and "lost=1" in last["detail"],
+    expect(last["op"] == "session/end" and last["detail"].startswith("pale run died") and "lost=1" in last["detail"],
            "%r" % last)
     expect(not os.path.exists(s.runtime), "the runtime directory is left behind")
     s.expect_whole()

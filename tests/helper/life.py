@@ -206,7 +206,7 @@ def the_launcher_dies():
     expect(not a.allowed and not a.hung_up, "answer %r" % a)
     expect(s.wait() == 0, "ended %r" % s.status)
     last = s.records()[-1]
-    expect(last["op"] == "session/end" and last["detail"].startswith("launcher died"), "%r" % last)
+    expect(last["op"] == "session/end" and last["detail"].startswith("pale run died"), "%r" % last)
     expect(len(s.records("approval/cancelled")) == 1, "the question is not told")
     expect(not os.path.exists(s.runtime), "the runtime directory is left behind")
     s.expect_whole()

@@ -65,7 +65,7 @@ static void print_changes(const struct changes *c)
 		if (c->n[i])
 			print_change(c, (enum change)i);
 	if (changes_none(c) && c->judged)
-		printf("of what was decided here before, nothing would be decided otherwise\n");
+		printf("no earlier decision in this workspace would change\n");
 	if (c->unknown)
 		printf("%llu of %llu recorded deeds cannot be judged anew\n", (unsigned long long)c->unknown,
 		       (unsigned long long)c->judged);

@@ -121,7 +121,7 @@ static int unheard(const struct bundle *b, const struct dirs *dirs, const char *
 	if (error == -ENOENT || error == -ENOTDIR || error == -EINVAL || error == -ELOOP || session_around())
 		return 0;
 	return diag_add(d, severity, "env-file", path, 0, 0, "let it be read, or move it away",
-			"cannot be read, so what it says of the policy is not heard: %s", why);
+			"cannot be read, so its policy settings are ignored: %s", why);
 }
 
 /* Collects the errors in these assignments, as the policy parser finds them. */
@@ -168,7 +168,7 @@ static int add_open(struct bundle *b, const char *path, const char *text, size_t
 		r = diag_add(d, SEVERITY_WARNING, first.code, path, first.line, first.col,
 			     "correct the file; since an agent could have written it, the session starts all "
 			     "the same",
-			     "%s; " ENV_NETWORK_MODE " is STRICT, and nothing else in it is heard",
+			     "%s; " ENV_NETWORK_MODE " counts as STRICT, and the rest of the file is ignored",
 			     first.text);
 	diags_done(&wrong);
 	return r == 0 ? bundle_add_source(b, SOURCE_ENV_PROJECT, path, says, strlen(says)) : r;

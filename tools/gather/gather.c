@@ -320,7 +320,7 @@ static int refuse_workspace(struct gather *g, const char *name, int error)
 
 	if (error == -EEXIST)
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
-				"[session] workspace: %s is called so, and a directory in it", cwd);
+				"[session] workspace: %s and a directory in it both have this name", cwd);
 	if (error == -ELOOP)
 		return diag_add(g->d, SEVERITY_ERROR, "workspace", name, 0, 0, "name the workspace with -w",
 				"[session] workspace: a symbolic link leads there from %s", cwd);
@@ -350,9 +350,10 @@ static int gather_workspace(struct gather *g)
 	/* The path stands in rules, where these characters are patterns: they would match other
 	 * directories. */
 	if (strpbrk(workspace, "*?[\\"))
-		return diag_add(g->d, SEVERITY_ERROR, "workspace", workspace, 0, 0,
-				"go to a directory above, or name one with -w",
-				"`*`, `?`, `[` and `\\` are patterns in rules: no workspace is called so");
+		return diag_add(
+			g->d, SEVERITY_ERROR, "workspace", workspace, 0, 0,
+			"go to a directory above, or name one with -w",
+			"the workspace's path has `*`, `?`, `[` or `\\`, which are patterns in rules");
 	/* State cannot be kept in a directory that this user cannot write. */
 	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
 	return set(&g->b->workspace, workspace);

@@ -375,7 +375,7 @@ static void put_sends(const struct request *req, const char *remote, struct git_
 	o->cap = GIT_AIM;
 	text_str(o, AIM_SENDS);
 	if (!gitpush_branch(req, remote, from, old) || !git_read_ref(p->common, from, p->now)) {
-		text_str(o, "not counted: it is not one branch that stands here");
+		text_str(o, "not counted: the push is not of exactly one branch that exists here");
 		return;
 	}
 	text_str(o, p->now);

@@ -383,7 +383,7 @@ static int tell_links(const struct bundle *b, const struct trunk_branch *branch,
 
 	if (links > 0 && (exists || is_near))
 		talk("the protected branch %s lies at %s, where a symbolic link leads: it is held "
-		     "there, and does not grow",
+		     "there, and takes no new commits",
 		     branch->name, path);
 	else if (links != 0)
 		talk("the protected branch %s is not held: a symbolic link below %s/refs leads to %s",

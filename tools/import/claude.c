@@ -56,7 +56,7 @@ static void on_files(struct import *im, const struct claude_rule *r)
 	if (!r->spec && strcmp(r->key, "read") == 0)
 		carry_tell(im, TOLD_NOTE, r->from, "reading is free but for secrets and what is denied");
 	else if (!r->spec && (strcmp(r->key, "ask") == 0 || strcmp(r->key, "deny") == 0))
-		lost(im, r, "nothing would start that may read nothing; deny the places that matter");
+		lost(im, r, "no program could start if nothing may be read; deny the places that matter");
 	if (!r->spec && strcmp(r->key, "readonly") != 0 && strcmp(r->key, "ask_write") != 0)
 		return;
 	/* `//x` is absolute, `/x` is relative to the project; a name without a slash is a file anywhere

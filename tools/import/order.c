@@ -188,7 +188,7 @@ static void settle_one(struct import *im, size_t closed, size_t n)
 
 		if (both && !both[0]) {
 			carry_tell(im, TOLD_NOTE, a->from,
-				   "`%s = %s` left out: there `%s = %s` (%s) holds against it", a->key,
+				   "`%s = %s` left out: in that file `%s = %s` (%s) overrides it", a->key,
 				   a->value, d.key, d.value, d.from);
 			a->dropped = true;
 		} else if (both && carry_rule(im, d.section, d.key, d.from, both) && added++ < SHOWN) {

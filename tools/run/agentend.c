@@ -30,7 +30,8 @@ struct agent_end agent_end_of(const struct agentproc *a, const struct agent_fate
 	if (f->error < 0)
 		return not_started(a, f);
 	if (!f->attached) {
-		talk("%s did not attach: the fence would not hold it; ended (--allow-unhooked runs it "
+		talk("%s did not load libpale.so, so level hooks cannot hold it: ended (--level full can "
+		     "hold it, --allow-unhooked runs it "
 		     "unfenced)",
 		     a->path);
 		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };

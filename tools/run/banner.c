@@ -38,8 +38,8 @@ static void print_agent(const struct run *r)
 	const char *needs = a ? agent_needs(a, (const char *const *)r->argv) : NULL;
 
 	if (a)
-		talk("agent %s: pale's profile of it holds, pale-agents(7); its state is in %s%s%s", a->name,
-		     r->relocation.state ? r->relocation.state : "your home",
+		talk("agent %s: pale's profile for it applies, see pale-agents(7); its state is in %s%s%s",
+		     a->name, r->relocation.state ? r->relocation.state : "your home",
 		     r->relocation.state && a->home ? " and " : "",
 		     r->relocation.state && a->home ? a->home : "");
 	if (needs)

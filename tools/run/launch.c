@@ -268,7 +268,7 @@ static int wait_ready(struct launch *l)
 		if (r == 0)
 			talk("the helper did not become ready in %d seconds", READY_MS / 1000);
 		else if (r < 0)
-			talk("the helper died at its start");
+			talk("pale-helper ended while it started; see: pale doctor");
 		if (r <= 0)
 			return r < 0 ? r : -ETIMEDOUT;
 		if (strcmp(json_str(j, "type"), "ready") == 0)

@@ -412,7 +412,9 @@ static int run_nested(struct run *r)
 	if (code)
 		return code;
 	if (!r->o->quiet) {
-		talk("narrowing session %s, which still holds", r->launch.session);
+		talk("running inside session %s with a narrower policy; the session's own policy still "
+		     "applies",
+		     r->launch.session);
 		print_sources(r);
 	}
 	return nested_exec(&r->launch, r->program.found, r->argv, r->installed.preload, &r->environment);
@@ -489,9 +491,9 @@ static const struct opt opts[] = {
 		  "lower a limit: memory=4G, cpu=200%, processes, files, file_size, time"),
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),
 	OPT_FLAG("observe", 0, observe,
-		 "let happen and record what would be denied or asked, but for secrets"),
+		 "allow and record what would be denied or asked, except what pale-run(1) lists"),
 	OPT_FLAG("judge", 0, judge, "judge CMD itself as any other command: it may be asked about or denied"),
-	OPT_FLAG("linger", 0, linger, "what the command leaves behind is held to its own end, not ended"),
+	OPT_FLAG("linger", 0, linger, "wait for what the command leaves behind instead of ending it"),
 	OPT_VALUE("abi-max", 0, "N", abi_max, "use no newer Landlock ABI than N (for tests)"),
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
 	OPT_VALUE("surfaces", 0, "WHERE", surfaces, "where questions pop up: tmux, desktop, none"),

@@ -108,7 +108,7 @@ void answer_deny_tell(struct watch *w, int key)
 
 	(void)key;
 	screen_leave();
-	r = phrase_read("pale: denied; tell the agent: ", reason, sizeof(reason));
+	r = phrase_read("pale: deny, and tell the agent: ", reason, sizeof(reason));
 	screen_back();
 	if (r == 0)
 		answer(w, (struct card_reply){ .decision = "denied", .scope = "once", .reason = reason });

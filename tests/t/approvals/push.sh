@@ -286,7 +286,7 @@ t_the_card_says_what_is_sent() {
 	# What is no one branch.
 	for i in "--tags origin topic" "-d origin topic" "origin :topic" "origin topic side" "origin topic~1:topic" \
 		"origin $one:topic" "--follow-tags origin topic"; do
-		sends "not counted: it is not one branch that stands here" git push $i
+		sends "not counted: the push is not of exactly one branch that exists here" git push $i
 	done
 	nothing_pushed
 }

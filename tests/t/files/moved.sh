@@ -130,8 +130,8 @@ t_what_is_said() {
 	fsh "mv below $HOME/build/x"
 	denied rename "$W/below" "[files] deny = **/.env: a directory above"
 	denied rename "$W/below" \
-		"$W/below/a/b/c/d/.env in it is kept by this rule, and would be kept less at $HOME/build/x/a/b/c/d/.env"
-	recorded rename deny "$W/below/a/b/c/d/.env in it is kept"
+		"$W/below/a/b/c/d/.env in it is protected by this rule, and would be less protected at $HOME/build/x/a/b/c/d/.env"
+	recorded rename deny "$W/below/a/b/c/d/.env in it is protected"
 	fsh "chmod 0 free/in; mv free x; r=\$?; chmod 755 free/in; exit \$r"
 	rc_not 0
 	denied rename "$W/free" \

@@ -84,7 +84,7 @@ os.rename(\"f\", sys.argv[1])" $f; done
 	missing ~/wt2
 	git -C ~/repo worktree remove ~/wt3
 	denied write "$HOME/repo/.git/config" \
-		"$([ "$T_LEVEL" = hooks ] && echo "outside the workspace" || echo "it is the whole repository's")"
+		"$([ "$T_LEVEL" = hooks ] && echo "outside the workspace" || echo "the whole repository uses it")"
 	denied write "$own/config.worktree" "built in"
 	fsh 'git push -q ~/repo HEAD:main; git push -q ~/repo +HEAD:refs/heads/main; git branch -f main HEAD'
 	[ "$(git -C ~/repo log -1 --format=%s main)" = two ] || fail "the trunk was moved"
@@ -141,7 +141,7 @@ t_linked_worktree_configures_no_more() {
 	done
 	[ -z "$(getfattr -d ~/repo/.git/config 2>/dev/null)" ] || fail "an attribute"
 	fsh 'git config user.name x'
-	denied rename "$HOME/repo/.git/config" "user.name is the whole repository's"
+	denied rename "$HOME/repo/.git/config" "user.name belongs to the whole repository"
 	# who opens the repository by a rule has the usual look, and who keeps it keeps it
 	printf '[files]\nwrite = ~/repo\n' | policy
 	fsh 'git config user.name x && git branch -m new'

@@ -376,7 +376,7 @@ t_hooks_of_lfs() {
 	done
 	[ -x b.git/hooks/pre-push ] || fail "not in another repository"
 	for h in post-commit post-checkout pre-commit post-rewrite; do missing .git/hooks/$h; done
-	denied write "$W/.git/hooks/post-commit" "others than those of git lfs"
+	denied write "$W/.git/hooks/post-commit" "may write only those of git lfs"
 	status_is_clean
 	# one that the operator wrote stays
 	printf '#!/bin/sh\nexit 1\n' >.git/hooks/post-checkout &&

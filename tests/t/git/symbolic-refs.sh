@@ -103,9 +103,9 @@ ctypes.CDLL(None).renameat2(-100, b\"x\", -100, b\".git/refs/heads/there\", 2)"'
 			git update-ref refs/heads/there topic
 	done
 	fsh 'echo "ref: refs/heads/main" >x; mv x .git/refs/heads/feature'
-	denied rename "$W/.git/refs/heads/feature" "no symbolic ref leads to a protected branch"
+	denied rename "$W/.git/refs/heads/feature" "no symbolic ref may lead to a protected branch"
 	fsh 'echo "ref: refs/heads/main" >.git/refs/tags/feature; sync .git'
-	denied write "$W/.git/refs/tags/feature" "no symbolic ref leads to a protected branch"
+	denied write "$W/.git/refs/tags/feature" "no symbolic ref may lead to a protected branch"
 	# of a session that began there, too
 	git checkout -q main
 	fsh 'git branch feature; echo "ref: refs/heads/main" >x

@@ -129,7 +129,7 @@ t_beside_the_whole() {
 		'git config --worktree branch.main.remote $E' 'git config --worktree push.default matching' \
 		'git config --worktree core.bare true' 'git config --worktree remote.pushDefault $E' \
 		'printf "[remote \"origin\"]\n\turl = x\n" >.git/config.worktree'
-	denied write "$W/.git/config.worktree" "what stood there as the session began stays"
+	denied write "$W/.git/config.worktree" "a session may not change it"
 	fsh 'set -e; git config --worktree user.name x
 		git sparse-checkout set --cone . >/dev/null; git sparse-checkout disable'
 	rc_is 0

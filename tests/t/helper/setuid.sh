@@ -176,7 +176,7 @@ on_killed() {
 	for pid in $(cat "$S/it.out"); do
 		until_true 10 eval '! kill -0 '$pid || fail "left: $(ps -o pid,stat,args -p $pid)"
 	done
-	recorded session/end "" "launcher died; its processes are another user's"
+	recorded session/end "" "pale run died; its processes are another user's"
 }
 
 t_killed() {

@@ -333,7 +333,7 @@ t_explained() {
 	run pale explain connect localhost:4096
 	rc_is 3
 	out_has "ask = localhost"
-	out_has "only what the session itself binds"
+	out_has "only ports that the session itself listens on are open"
 }
 
 # Abstract names that the session bound itself; those of others are judged.

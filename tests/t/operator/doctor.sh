@@ -4,11 +4,11 @@
 t_doctor_tells_the_level() {
 	run pale doctor
 	if [ "$RC" = 0 ]; then
-		out_has "Levels full and strict are reached."
+		out_has "levels full and strict are reached"
 		out_has "Landlock               ABI"
 	else
 		rc_is 1
-		out_has "Level full is not reached"
+		out_has "level full is not reached"
 	fi
 	out_has "agents' own sandboxes"
 }

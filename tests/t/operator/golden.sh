@@ -42,7 +42,7 @@ t_findings() {
 	golden <<-EOF2
 		~/.config/pale/policy.ini:2:1: error: unknown key \`writ\` in [files] [unknown-key]
 		    try: did you mean \`write\`?
-		~/.config/pale/policy.ini:6:8: error: \`sideways\` is not known here: none, read-only, \
+		~/.config/pale/policy.ini:6:8: error: invalid value \`sideways\`, expected none, read-only, \
 workspace-write or danger [bad-value]
 		pale: the policy has errors: nothing was started
 	EOF2

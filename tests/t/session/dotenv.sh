@@ -200,7 +200,7 @@ t_an_agent_wrote_it() {
 		rc_is 0 "$how"
 		err_has "$W/.env:"
 		err_has "warning: "
-		err_has "SANDBOX_NETWORK_MODE is STRICT, and nothing else in it is heard"
+		err_has "SANDBOX_NETWORK_MODE counts as STRICT, and the rest of the file is ignored"
 		[ "$(grep -c "is STRICT" "$S/err")" = 1 ] || fail "$how: not one line"
 		rm ran
 		reaches yes github.com
@@ -243,14 +243,14 @@ t_bad() {
 	chmod 000 .env
 	run pale run -- true
 	rc_is 0
-	err_has ".env: warning: cannot be read, so what it says of the policy is not heard: Permission denied"
+	err_has ".env: warning: cannot be read, so its policy settings are ignored: Permission denied"
 	mkdir -p "$HOME/fresh/workspace"
 	mv .env "$HOME/fresh"
 	(cd "$HOME/fresh/workspace" && run pale run -q -- true && rc_is 125) || exit
 	err_has "nothing was started"
 	truncate -s 9M .env
 	run pale run -- true
-	err_has "is not heard: it is larger than 8 MiB"
+	err_has "are ignored: it is larger than 8 MiB"
 	rm .env
 	mkfifo .env
 	run timeout 10 pale run -q -- true

@@ -32,7 +32,7 @@ t_the_helper_ends_what_is_left() {
 	session
 	kill -9 "$BG"
 	all_gone "the launcher's end"
-	until_true 10 recorded session/end "" "launcher died" || fail "the ledger does not say it"
+	until_true 10 recorded session/end "" "pale run died" || fail "the ledger does not say it"
 }
 
 t_the_warden_ends_what_is_left() {

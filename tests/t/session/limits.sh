@@ -220,7 +220,7 @@ t_refused() {
 	printf '[limits]\nmemory = 4\n' | policy
 	run pale run -q -- true
 	rc_is 125
-	err_has "policy.ini:2:10: error: \`4\` is not known here: 1M to 1024T"
+	err_has "policy.ini:2:10: error: invalid value \`4\`, expected 1M to 1024T"
 	missing "$STATE/sessions/x"
 }
 

@@ -24,7 +24,7 @@ t_narrow_by_preset() {
 	rc_is 0
 	out_has hello
 	out_has "status 1"
-	err_has "narrowing session"
+	err_has "running inside session"
 	err_has "policy preset review"
 	denied write "$W/inside" "mode is read-only"
 	missing inside

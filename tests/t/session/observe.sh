@@ -134,7 +134,8 @@ t_said_and_counted() {
 	err_has "1 things happened that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
 	run pale session show
-	out_has "observed   everything but secrets was allowed; 1 times the policy would have denied or asked; see: pale learn"
+	out_has "observed   all was allowed except what pale-run(1) lists for --observe; 1 times the policy would have"
+	out_has "denied or asked; see: pale learn"
 	run pale session show --json
 	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
 assert j["observing"] and j["observed"] == 1, j' "$S/out" ||

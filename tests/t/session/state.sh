@@ -340,7 +340,7 @@ t_workspace_that_is_a_pattern() {
 		mkdir -p "$W/$name/sub" && cd "$W/$name/sub" || exit 99
 		run pale run -q -- bash -c 'mkdir -p .pale; echo "[files]" >.pale/policy.ini'
 		rc_is 125 "$name"
-		err_has "no workspace is called so"
+		err_has "which are patterns in rules"
 		err_has "go to a directory above, or name one with -w"
 		missing .pale
 		cd .. && run pale run -q -w "$W" -- bash -c 'echo x >f'

@@ -105,7 +105,7 @@ t_the_agent_is_known() {
 		rc_is 0
 		case $1 in
 		none) err_lacks "pale: agent " ;;
-		*) err_has "pale: agent $1: pale's profile of it holds" ;;
+		*) err_has "pale: agent $1: pale's profile for it applies" ;;
 		esac
 	}
 	said claude ~/bin/claude

@@ -213,7 +213,8 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	if (q->is_machine && decision_is_by_port(&x->image, d))
 		puts(x->level == LEVEL_HOOKS
 			     ? "note   at level hooks ports from 1024 on are open where no rule speaks"
-			     : "note   without a rule only what the session itself binds: that is open");
+			     : "note   without a rule, only ports that the session itself listens on are "
+			       "open");
 	if (v->coverage)
 		print_coverage(v);
 	if (q->missing)

@@ -80,9 +80,10 @@ static void check_listener(struct checkup *c)
 	int error = k->listener ? 0 : k->listener_error;
 
 	checkup_add(c, k->listener ? FOUND_OK : FOUND_MISSING, "seccomp listener",
-		    k->listener	     ? NULL
-		    : error == EBUSY ? "start pale outside of it"
-				     : "Linux 5.19 with CONFIG_SECCOMP_FILTER",
+		    k->listener ? NULL
+		    : error == EBUSY || error == EPERM || error == EACCES
+			    ? "start pale outside of it"
+			    : "Linux 5.19 with CONFIG_SECCOMP_FILTER",
 		    "%s",
 		    k->listener	     ? "calls can be carried to the supervisor"
 		    : error == EBUSY ? "taken by the sandbox or container around this process"
@@ -276,12 +277,12 @@ static void print_checkup(const struct checkup *c)
 	for (size_t i = 0; i < c->n; i++)
 		print_row(&c->rows[i]);
 	printf("\n%s%s%s\n", paint_on(stdout, full ? PAINT_GREEN : PAINT_RED),
-	       full ? "Levels full and strict are reached." : "Level full is not reached; only hooks is.",
+	       full ? "levels full and strict are reached" : "level full is not reached, only level hooks",
 	       paint_off(stdout));
 	if (!full)
-		printf("%s.\n", c->lacks);
+		printf("%s\n", c->lacks);
 	if (!c->installed)
-		puts("The installation is not sound: pale run refuses.");
+		puts("the installation is not sound: pale run refuses to start");
 }
 
 json_t *checkup_to_json(const struct checkup *c)

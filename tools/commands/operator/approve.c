@@ -192,7 +192,7 @@ static int consent(const struct found *f, const struct answer *a)
 	/* A session's grant ends with it; a longer one needs a confirmation. */
 	if (strcmp(a->scope, "session") == 0)
 		return 0;
-	talk("without a terminal, what outlives the session needs --yes");
+	talk("a grant that outlives the session needs --yes where no terminal can confirm it");
 	return -ECANCELED;
 }
 

@@ -307,7 +307,7 @@ static int revoke_run(const struct options *o, int argc, char **argv)
 
 	(void)o;
 	if (argc < 1) {
-		talk("which grant?  See: pale grants");
+		talk("revoke needs the id of a grant; see: pale grants");
 		return EXIT_USAGE;
 	}
 	r = gather(&a);

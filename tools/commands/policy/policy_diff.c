@@ -20,7 +20,7 @@
 #define DIFFERS_MAX  4096
 #define SKIPPED_MAX  100
 #define RULE_TEXT    384
-#define NOT_RECORDED "its record does not tell it whole (masked, cut, or of a nested run)"
+#define NOT_RECORDED "the record is incomplete (masked, cut, or of a nested run)"
 
 struct verdicts {
 	enum verdict verdict;
@@ -275,7 +275,8 @@ static void print_report(const struct policy_diff *pd)
 	if (pd->beyond)
 		printf("\n%llu records were not looked at: too many different ones\n",
 		       (unsigned long long)pd->beyond);
-	talk("%zu of %llu different deeds would be decided otherwise", pd->n, (unsigned long long)pd->judged);
+	talk("%zu of %llu different acts would be decided differently", pd->n,
+	     (unsigned long long)pd->judged);
 }
 
 static json_t *side_to_json(const struct verdicts *v)

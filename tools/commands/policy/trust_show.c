@@ -153,7 +153,8 @@ static void print_opened(const struct trustee *t, const struct loaded *before, c
 {
 	unsigned n = 0, last = 0;
 
-	printf("trusted, it could open, where no floor and no hard rule forbids:\n");
+	printf("if trusted, it could open the following, unless the machine's policy or a hard rule forbids "
+	       "it:\n");
 	for (size_t i = 0; i < after->policy.n_rules; i++) {
 		const struct rule *r = &after->policy.rules[i];
 
@@ -167,7 +168,7 @@ static void print_opened(const struct trustee *t, const struct loaded *before, c
 	n += print_settings(before, after);
 	n += print_passed(before, after);
 	if (n == 0)
-		printf("  nothing: it tightens alone, trusted or not\n");
+		printf("  nothing: it only tightens, trusted or not\n");
 }
 
 /* --- together ----------------------------------------------------------------------------------------- */

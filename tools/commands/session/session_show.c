@@ -342,7 +342,7 @@ static void print_observed(const struct page *p)
 	if (!p->story.observing)
 		return;
 	label("observed");
-	printf("everything but secrets was allowed; %" PRIu64
+	printf("all was allowed except what pale-run(1) lists for --observe; %" PRIu64
 	       " times the policy would have denied or asked; ",
 	       p->story.observed);
 	printf("see: pale learn --session %s\n", p->ref.session);

@@ -166,9 +166,10 @@ static int block_signals(struct front *f)
 
 static enum relay_side refuse(int error, struct relay_end *end)
 {
-	talk("the agent cannot have a terminal of its own, and is not to have yours: %s; with all of its "
+	talk("cannot make a terminal for the agent, and it may not use yours: %s; to run without one, start "
+	     "pale with all "
 	     "streams "
-	     "redirected and no terminal around it (setsid) it needs none",
+	     "redirected, by setsid(1)",
 	     strerror(-error));
 	*end = (struct relay_end){ .code = EXIT_PALE };
 	return RELAY_OVER;

@@ -212,8 +212,9 @@ static int tree_allow(struct caller *c, const struct held *h, const struct held 
 	if (r == 0)
 		return caller_alive(c) ? 0 : -ESRCH;
 	if (r > 0)
-		is = t->d.reason == REASON_SELF ? " in it stays, for its owner to move"
-						: " in it is kept by this rule, and would be kept less at ";
+		is = t->d.reason == REASON_SELF
+			     ? " in it stays, for its owner to move"
+			     : " in it is protected by this rule, and would be less protected at ";
 	else
 		t->d = (struct decision){ .rule = RULE_NONE };
 	text_str(&o, t->from);

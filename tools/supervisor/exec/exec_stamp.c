@@ -3,7 +3,7 @@
  *
  * Of a file that the session may write the content counts: a store through a shared mapping that is dirty
  * already changes neither mtime nor ctime.  The content is compared once more when the new program is stopped
- * before its first instruction, because the kernel lets nobody write to the file from then on.
+ * before its first instruction, because from then on no process can write to the file.
  */
 #include <fcntl.h>
 #include <sodium.h>

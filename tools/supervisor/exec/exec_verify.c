@@ -118,7 +118,7 @@ static const char *difference(struct caller *c, const struct watch *w, pid_t pid
 	how = exec_digest_differs(&ran, &w->meant);
 	if (!*how && !exec_stamp_stands(w->x, pid))
 		return "another content of its file";
-	return *how || exec_aim_stands(w->x, c, pid) ? how : "another aim";
+	return *how || exec_aim_stands(w->x, c, pid) ? how : "another destination of the push";
 }
 
 /* True where the watch is over. */

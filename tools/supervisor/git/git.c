@@ -216,7 +216,9 @@ static bool may_be_repository(const struct image *img, int dir, const char *path
 	int r;
 
 	if (has_hooks(dir, "hooks"))
-		return deny(why, size, "beside it lies `hooks`, and git would run what is in there");
+		return deny(why, size,
+			    "a directory `hooks` lies beside it, and git would run what is in there: move it "
+			    "away first");
 	if (fstatat(dir, "config", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT || deny(why, size, "`config` beside it cannot be looked at");
 	/* git reads no directory. */
@@ -244,17 +246,18 @@ static bool is_harmless_op(const struct request *req)
 	"rewritten in place it cannot be judged in time: use `git config KEY VALUE`, or rename a new file "  \
 	"to it"
 
-#define BY_GIT "git alone writes it, as a new file"
+#define BY_GIT "only git may write it, as a new file: use a git command"
 
 #define SHARED                                                                                               \
-	"it is the whole repository's; of branches that are not protected it changes by git itself, as a "   \
+	"the whole repository uses it: only git may change it, only for branches that are not protected, "   \
+	"and as a "                                                                                          \
 	"new file"
 
 static bool may(const struct image *img, const struct request *req, enum role role, int dir, char *why,
 		size_t size)
 {
 	if (dir < 0 && dir != AT_FDCWD)
-		return deny(why, size, "what lies around it changed meanwhile");
+		return deny(why, size, "its directory changed while the call was judged: try again");
 	switch (role) {
 	case ROLE_CONFIG:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || !is_repository(dir) ||
@@ -369,7 +372,9 @@ static bool may_all(struct caller *c, const struct request *req, const struct de
 	if (git_is_shared(&c->image, req->path))
 		return deny(why, size, SHARED);
 	if (takes_objects(home, req))
-		return deny(why, size, "without its objects nothing holds what git obeys there");
+		return deny(why, size,
+			    "removing or moving `objects` would end the protection of this repository's "
+			    "configuration and hooks");
 	if (!plain && !may(&c->image, req, role, dir, why, size) && !is_late(c, req, role, d))
 		return false;
 	return role != ROLE_HOOK || may_go(home, req, dir, why, size);

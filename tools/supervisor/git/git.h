@@ -25,7 +25,8 @@ struct verdict_answer;
 #define GIT_OWN_COPY "config.pale"
 
 #define GIT_A_HOOK                                                                                           \
-	"a hook runs later as the operator, who alone writes others than those of git lfs; ask in words"
+	"a hook runs later as the operator, so a session may write only those of git lfs; ask the operator " \
+	"to install it"
 
 /*
  * Settles what eval() left open (VERDICT_ASK for REASON_GIT): *d becomes an allowance or a denial, whose

@@ -83,7 +83,9 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 	size_t len = git_name_parse(text, &now);
 
 	if (len == 0 || text_len != 2 * len + 1 || text[2 * len] != '\n') {
-		snprintf(why, size, "a protected branch says a commit, and becomes no other's name");
+		snprintf(why, size,
+			 "a protected branch must hold the hash of a commit: a session may not make it a "
+			 "symbolic ref");
 		return VERDICT_DENY;
 	}
 	switch (descent(c, &now, len)) {
@@ -145,7 +147,7 @@ bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t
 	branch = git_short_branch(ref);
 	if (strncmp(ref, "refs/", 5) == 0 && (branch == ref || !git_keeps(img, branch)))
 		return true;
-	snprintf(why, size, "a push of it would move %.100s, and no symbolic ref leads to a protected branch",
-		 ref);
+	snprintf(why, size,
+		 "no symbolic ref may lead to a protected branch: a push of this one would move %.100s", ref);
 	return false;
 }
