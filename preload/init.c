@@ -5,16 +5,23 @@
  *
  * It must not allocate memory or leave a descriptor open, and leaves errno unchanged.
  */
-#include "preload/process/gate.h"
-
 #include <dlfcn.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "policy/base/path.h"
 #include "policy/wire/wire.h"
+
+#include "preload/judge/near.h"
 #include "preload/process/clock.h"
+#include "preload/process/envp.h"
+#include "preload/process/gate.h"
+#include "preload/process/real.h"
 #include "preload/process/session.h"
+#include "preload/process/sys.h"
+#include "preload/tell/ask.h"
+#include "preload/tell/log.h"
+#include "preload/tell/say.h"
 
 #define EXIT_REFUSED 126 /* as pale run's */
 

@@ -2,8 +2,11 @@
  * Hooks of a file's size.  Modes, owners, times and attributes have no hooks: above level hooks the
  * supervisor judges every change of them.
  */
-#include "hooks.h"
+#include "preload/judge/check.h"
 #include "preload/process/gate.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
 
 /* There is no truncateat: the file is opened at the judged place.  The open of a FIFO must not
  * block here. */

@@ -4,11 +4,13 @@
  * This often runs in a vfork child, on its parent's stack and memory: nothing that is written here outlives
  * the call, and nothing is held across the exec.
  */
-#include "hooks.h"
-
 #include <stdarg.h>
 
 #include "preload/judge/exec.h"
+#include "preload/process/envp.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
 
 extern char **environ;
 

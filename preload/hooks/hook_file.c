@@ -2,12 +2,21 @@
  * The open family, stdio's opens and opendir.  There is no policy here: each hook implements libc's
  * interface on top of check_open().
  */
-#include "hooks.h"
-#include "late.h"
+#include <stdarg.h>
+
+#include "policy/base/fileop.h"
+
+#include "preload/judge/check.h"
+#include "preload/judge/check_open.h"
 #include "preload/process/cancel.h"
 #include "preload/process/gate.h"
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
 
-#include <stdarg.h>
+#include "hooks.h"
+#include "late.h"
 
 /* The mode argument exists only if a file may be created.  O_TMPFILE contains O_DIRECTORY, so all of its
  * bits must be compared. */

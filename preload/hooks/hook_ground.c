@@ -5,6 +5,10 @@
  *
  * Only a change of the working directory is allowed; it is counted.
  */
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
 #include "hooks.h"
 
 int chdir(const char *path)

@@ -2,13 +2,23 @@
  * Functions that open or make files inside libc, without a hook of open: temporary files, mount and login
  * tables, and stdio under its old names.
  */
-#include "hooks.h"
-#include "late.h"
-
 #include <mntent.h>
 #include <stdio_ext.h>
 #include <utmp.h>
 #include <utmpx.h>
+
+#include "policy/base/buf.h"
+
+#include "preload/judge/check.h"
+#include "preload/judge/check_open.h"
+#include "preload/process/envp.h"
+#include "preload/process/raw.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
+#include "late.h"
 
 extern char **environ;
 

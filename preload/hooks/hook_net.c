@@ -3,12 +3,16 @@
  * copy: these functions are cancellation points, which only libc can preserve.  Above level hooks no socket
  * takes a destination from a message, so there the send family passes through.
  */
-#include "hooks.h"
-#include "preload/process/gate.h"
-
 #include <sys/un.h>
 
+#include "preload/judge/check.h"
 #include "preload/judge/net.h"
+#include "preload/process/gate.h"
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+
+#include "hooks.h"
 
 static void want_real(void)
 {

@@ -2,9 +2,18 @@
  * Hooks of calls on names: remove, rename, link and make.  Each judges its path, then acts by an *at call
  * on the place that was judged.
  */
-#include "hooks.h"
+#include "policy/base/fileop.h"
+
+#include "preload/judge/check.h"
+#include "preload/judge/name_call.h"
+#include "preload/judge/next.h"
 #include "preload/process/gate.h"
-#include "preload/process/next.h"
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
 
 #ifndef RENAME_EXCHANGE
 #define RENAME_EXCHANGE (1 << 1)

@@ -3,11 +3,14 @@
  * supervisor.  If no component is a link, one open without access proves the lexical path, which tells the
  * caller only what it named itself.  Everything else is left to libc.
  */
+#include <limits.h>
+
+#include "preload/process/gate.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
 #include "hooks.h"
 #include "late.h"
-#include "preload/process/gate.h"
-
-#include <limits.h>
 
 typedef char *realpath_type(const char *path, char *resolved);
 

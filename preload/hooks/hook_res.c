@@ -2,9 +2,13 @@
  * res_*: direct DNS queries.  The name is judged, wherever it is: in one argument, in two, or in the
  * question of a packet.  Older programs import the names with two underscores.
  */
-#include "hooks.h"
+#include "policy/base/buf.h"
 
 #include "preload/judge/net.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+
+#include "hooks.h"
 
 #define DNS_HEADER 12
 

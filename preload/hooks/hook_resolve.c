@@ -4,13 +4,18 @@
  *
  * What happens inside libc (its sockets, /etc/hosts, NSS modules) passes no hook.
  */
-#include "hooks.h"
-
 #include <strings.h>
 #include <sys/utsname.h>
 
 #include "policy/base/sockaddr.h"
+
+#include "preload/judge/check.h"
 #include "preload/judge/net.h"
+#include "preload/process/raw.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+
+#include "hooks.h"
 
 /* --- the name ----------------------------------------------------------------------------------- */
 

@@ -3,12 +3,18 @@
  * session restored in the environment.  What libc executes then passes no exec hook, and so at level full
  * not the gate either: the supervisor judges it again.
  */
-/* Included before the #pragma poison of internal.h. */
+/* Included before the #pragma poison of banned.h. */
 #include <stdlib.h>
 
-#include "hooks.h"
+#include "policy/base/buf.h"
 
 #include "preload/judge/exec.h"
+#include "preload/process/envp.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
 
 extern char **environ;
 

@@ -3,9 +3,15 @@
  */
 #include <stdarg.h>
 
+#include "policy/base/buf.h"
+
+#include "preload/judge/check.h"
+#include "preload/judge/check_open.h"
+#include "preload/process/cancel.h"
+#include "preload/process/session.h"
+
 #include "hooks.h"
 #include "late.h"
-#include "preload/process/cancel.h"
 
 #define SHM_DIR "/dev/shm/"
 #define SEM_DIR SHM_DIR "sem."

@@ -2,11 +2,16 @@
  * Namespaces.  Those of the kernel change what paths and users mean: new ones are refused, as hook_ground.c
  * refuses to enter one.  Those of the loader would contain a second libc without hooks before it.
  */
-#include "hooks.h"
-
 #include <sched.h>
 #include <stdarg.h>
 
+#include "preload/judge/check.h"
+#include "preload/process/raw.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/tell/say.h"
+
+#include "hooks.h"
 #include "late.h"
 #include "spaces.h"
 

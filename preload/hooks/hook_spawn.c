@@ -4,17 +4,23 @@
  * bare system calls, without a hook.  This follows glibc's spawni.c exactly: the order of the attributes,
  * signals blocked meanwhile, and no handler left that could run in the parent's memory.
  */
-#include "hooks.h"
-
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "late.h"
+#include "preload/judge/check_open.h"
 #include "preload/judge/exec.h"
 #include "preload/process/cancel.h"
+#include "preload/process/envp.h"
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "hooks.h"
+#include "late.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436

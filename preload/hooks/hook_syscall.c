@@ -3,11 +3,12 @@
  * operations would bypass every hook, is reported as missing.  Every other call passes through unchanged
  * (torsocks refused unknown numbers and broke systemd, issue 20586).
  */
-#include "hooks.h"
-#include "preload/process/gate.h"
-
 #include <stdarg.h>
 
+#include "preload/process/gate.h"
+#include "preload/process/session.h"
+
+#include "hooks.h"
 #include "spaces.h"
 
 /* Marks rows of hooks.def without a twin, and twins that the kernel of this machine does not have. */

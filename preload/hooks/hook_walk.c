@@ -5,6 +5,10 @@
  * hooks the kernel judges each.  Below its start ftw shows names and sizes, which can be read without an
  * open (README).
  */
+#include "preload/judge/check.h"
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+
 #include "hooks.h"
 #include "late.h"
 

@@ -7,7 +7,24 @@
 #ifndef PALE_HOOKS_H
 #define PALE_HOOKS_H
 
-#include "preload/process/internal.h"
+#include <errno.h>
+
+#include "preload/process/real.h"
+#include "preload/process/sys.h"
+
+static inline int fail(long neg_errno)
+{
+	errno = (int)-neg_errno;
+	return -1;
+}
+
+/* A raw result in libc's form: -1 and errno, or the value. */
+static inline long libc_result(long r)
+{
+	if (r < 0 && r > -4096)
+		return fail(r);
+	return r;
+}
 
 #define HOOK(name, ret, args, op, nr) EXPORT ret name args;
 #include "hooks.def"

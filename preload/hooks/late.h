@@ -6,7 +6,7 @@
 #ifndef PALE_LATE_H
 #define PALE_LATE_H
 
-#include "preload/process/internal.h"
+#include <dlfcn.h>
 
 /* Stores the next function of this name in *slot and returns it.  Two threads store the same value. */
 static inline void *late_find(void **slot, const char *name)

@@ -8,14 +8,25 @@
  * (a symbolic link on the way, a denial, a question, a long path) takes the far way: the resolver walks the
  * path, both spellings are judged, and the kernel's own errors come before ours.
  */
-#include "preload/process/gate.h"
+#include "check.h"
 
 #include <limits.h>
 #include <sys/resource.h>
 
+#include "policy/base/fileop.h"
 #include "policy/base/path.h"
 #include "policy/file/procpath.h"
 #include "policy/programs/mark.h"
+
+#include "preload/process/gate.h"
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/session.h"
+#include "preload/tell/ask.h"
+#include "preload/tell/log.h"
+#include "preload/tell/say.h"
+
+#include "check_open.h"
 
 #define TRY_FAR INT_MIN
 

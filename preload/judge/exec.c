@@ -20,6 +20,14 @@
 #include "policy/command/script.h"
 #include "policy/file/elfkind.h"
 
+#include "preload/process/memory.h"
+#include "preload/process/real.h"
+#include "preload/process/sys.h"
+#include "preload/tell/log.h"
+
+#include "check.h"
+#include "near.h"
+
 /* The depth to which the kernel follows interpreters of interpreters (bprm recursion limit). */
 #define SCRIPT_DEPTH 4
 

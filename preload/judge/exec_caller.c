@@ -1,9 +1,14 @@
 /*
  * Which program starts another one, at level hooks: it is this process, identified by its own command line.
  */
-#include "exec.h"
+#include <fcntl.h>
 
 #include "policy/command/git.h"
+
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "exec.h"
 
 bool exec_is_by_git(const struct request *req, char *room, size_t size)
 {

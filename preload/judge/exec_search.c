@@ -2,9 +2,9 @@
  * The search through PATH that execvp and posix_spawnp make, done here so that the file to be run is known
  * before it runs.  Follows glibc's execvpe in what it skips, which error it remembers and when it gives up.
  */
-#include "exec.h"
-
 #include <limits.h>
+
+#include "exec.h"
 
 extern char **environ;
 

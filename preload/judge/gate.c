@@ -4,6 +4,9 @@
  */
 #include "preload/process/gate.h"
 
+#include "check.h"
+#include "name_call.h"
+
 /* word[0] to word[2] follow (dirfd, name), except for symlinkat, whose target comes first. */
 static long name_raw(const uint64_t *pass, const struct name_call *c, int dirfd, const char *name)
 {

@@ -5,9 +5,14 @@
  * The usual links in a program's path, its first component (/bin) and its last (cc, python3), are followed
  * by readlink and string operations.  That proves nothing; the open itself does, since it follows no link.
  */
-#include "preload/process/gate.h"
+#include "near.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "policy/base/path.h"
+
+#include "preload/process/gate.h"
 
 /* The most links that are followed by string operations. */
 #define LINKS_MAX 5

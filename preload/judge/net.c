@@ -7,9 +7,20 @@
  */
 #include "net.h"
 
+#include <errno.h>
+#include <fcntl.h>
+
 #include "policy/base/addr.h"
 #include "policy/base/sockaddr.h"
 #include "policy/wire/wire.h"
+
+#include "preload/process/memory.h"
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+#include "preload/tell/log.h"
+
+#include "check.h"
 
 /* True for a datagram socket.  It may connect to any address: the destination is judged when something is
  * sent. */

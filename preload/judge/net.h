@@ -5,7 +5,7 @@
 #ifndef PALE_PRELOAD_NET_H
 #define PALE_PRELOAD_NET_H
 
-#include "preload/process/internal.h"
+#include <sys/socket.h>
 
 /* A destination as it was judged: pass this copy to the kernel, and do not read the caller's bytes
  * again. */

@@ -8,11 +8,22 @@
  *
  * The program must get the lowest free descriptor, so the preload's own are closed before, or lie higher.
  */
-#include "preload/process/cancel.h"
-#include "preload/process/gate.h"
-
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "policy/base/fileop.h"
+
+#include "preload/process/cancel.h"
+#include "preload/process/gate.h"
+#include "preload/process/memory.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+#include "preload/tell/log.h"
+
+#include "check.h"
+#include "check_open.h"
 
 #define TRY_FAR	  INT_MIN
 #define TRY_PLAIN (INT_MIN + 1)

@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 
-#include "internal.h"
+#include "real.h"
+#include "sys.h"
 
 /* Nothing was changed, so there is nothing to restore: a thread may start or end between the two calls. */
 #define AS_IT_WAS (-1)

@@ -6,9 +6,11 @@
 #include "clock.h"
 
 #include <link.h>
+#include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 
-#include "internal.h"
+#include "raw.h"
 
 #undef p_type /* resolv.h renames it */
 

@@ -4,9 +4,13 @@
  * The caller's vector and strings are never modified: a vfork child shares them with its parent
  * (gentoo/sandbox had that error, bug 669702).  A new vector is built, on the caller's stack if it fits.
  */
-#include "internal.h"
+#include "envp.h"
 
 #include "policy/wire/wire.h"
+
+#include "raw.h"
+#include "session.h"
+#include "sys.h"
 
 #define PRELOAD_KEY ENV_PRELOAD "="
 #define SESSION_KEY ENV_SESSION_DIR "="

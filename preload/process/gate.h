@@ -13,7 +13,11 @@
 #ifndef PALE_PRELOAD_GATE_H
 #define PALE_PRELOAD_GATE_H
 
-#include "internal.h"
+#include <errno.h>
+#include <linux/openat2.h>
+
+#include "raw.h"
+#include "session.h"
 
 /* The address of the pass, or of a zero if there is no image. */
 static inline const uint64_t *gate_pass(void)

@@ -6,10 +6,14 @@
  * that the kernel was asked about.  For any other page an answer is good for PAGE_USES calls: a program that
  * unmaps memory and names a file by it right afterwards may still crash.
  */
+#include "memory.h"
+
+#include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
 
-#include "internal.h"
+#include "raw.h"
+#include "session.h"
 
 #undef p_type /* resolv.h renames it */
 

@@ -8,6 +8,7 @@
 
 #include <asm/unistd.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #if defined(__clang_analyzer__) || defined(RAW_FAKED)
 /* An analyser does not see what the kernel writes through asm; it assumes that a function may write to any

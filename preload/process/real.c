@@ -3,12 +3,15 @@
  * name does not allocate; one that fails does (glibc 2.36).  So the table holds only names that every
  * supported libc has.
  */
-#include <dlfcn.h>
-#include <link.h>
+#include "real.h"
 
-#include "internal.h"
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "sys.h"
 
 #undef p_type /* resolv.h renames it */
+#include <link.h>
 
 struct real real;
 bool real_interposed;

@@ -2,13 +2,15 @@
  * What this process knows of its session, and the session's files: the policy image is mapped at the start,
  * and again after a reload.
  */
-#include "gate.h"
+#include "session.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "policy/wire/wire.h"
 
-#include "session.h"
+#include "gate.h"
 
 struct session session = { .self = "", .now = &session.img };
 

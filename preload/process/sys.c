@@ -2,18 +2,24 @@
  * The system calls that the resolver needs, for this process; the lexical path of what a caller names;
  * scratch memory.
  */
-#include "gate.h"
+#include "sys.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/stat.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 #include <sys/vfs.h>
 
-#include "clock.h"
+#include "policy/base/buf.h"
 #include "policy/base/path.h"
 #include "policy/base/seqlock.h"
+#include "policy/wire/ring.h"
+
+#include "clock.h"
+#include "gate.h"
 #include "process.h"
+#include "session.h"
 
 struct process *process;
 

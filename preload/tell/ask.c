@@ -1,11 +1,18 @@
 /*
  * Asks the helper a question.  Any error is a denial with its reason.
  */
-#include "preload/process/internal.h"
+#include "ask.h"
 
+#include <errno.h>
 #include <poll.h>
 
 #include "policy/wire/wire.h"
+
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "say.h"
 
 /* Added to the policy's timeout, which the helper applies. */
 #define ASK_GRACE_MS 5000

@@ -2,12 +2,17 @@
  * The helper's socket.  Each question has its own short connection, made by path, because the program may
  * close a descriptor that we keep open (many runtimes close all descriptors that they do not know).
  */
-#include "preload/process/internal.h"
-
+#include <errno.h>
 #include <poll.h>
 #include <sys/un.h>
 
 #include "policy/wire/wire.h"
+
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "ask.h"
 
 #define RING_WAIT_S 5
 

@@ -2,7 +2,11 @@
  * Records once that the hooks are in this process: at its start, or in a forked process before its first
  * record.  It is not in log.c, since that is compiled for speed.
  */
-#include "preload/process/internal.h"
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "log.h"
 
 void log_attach(void)
 {

@@ -3,11 +3,16 @@
  *
  * Records decisions in the session's ring.
  */
-#include "preload/process/internal.h"
+#include "log.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 
 #include "policy/wire/wire.h"
+
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
 
 /* The image that judges, in the form of records; if it cannot be read, only its number is known. */
 static uint32_t image_number(void)

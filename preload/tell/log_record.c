@@ -1,13 +1,16 @@
 /*
  * Puts a record into the session's ring, without a system call unless it is full.
  */
-#include "preload/process/gate.h"
-
 #include <sys/ioctl.h>
 
 #include "policy/wire/wire.h"
 
 #include "preload/process/clock.h"
+#include "preload/process/gate.h"
+#include "preload/process/session.h"
+
+#include "ask.h"
+#include "log.h"
 
 /* An idle reader sleeps long, so a writer wakes it when the ring is full; it then reads a million records a
  * second.  A helper that is dead or stopped must not stop the agent: after FULL_ROUNDS the record is given

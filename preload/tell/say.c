@@ -2,14 +2,23 @@
  * Reports denials: one line on the stderr of the process that failed, once per rule and target, so that the
  * agent learns which rule stopped it and does not repeat the attempt for ever.
  */
-#include "preload/process/internal.h"
+#include "say.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 
+#include "policy/base/fileop.h"
 #include "policy/wire/wire.h"
 
 #include "preload/process/process.h"
+#include "preload/process/raw.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
+
+#include "log.h"
 
 #define SAY_SIZE    16384
 #define REASON_SIZE 1024 /* the last bytes of the line's memory: the stack may be small */

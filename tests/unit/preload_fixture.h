@@ -15,12 +15,21 @@
 #include <stdlib.h>
 
 #include "faked.h"
+#include "policy/base/buf.h"
+#include "policy/wire/ring.h"
 
 #undef fail /* check.h's; the preload has a function of this name */
 #include "preload/process/gate.h"
 #include "preload/process/process.h"
+#include "preload/process/session.h"
+#include "preload/process/sys.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PASS 0x5a5a1234abcdu
 

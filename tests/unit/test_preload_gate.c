@@ -1,5 +1,6 @@
 /* A call on a name: judged, held and made through the gate, or made plain; against a faked kernel. */
 #include "preload_fixture.h"
+#include "preload/judge/name_call.h"
 
 Suite *suite_preload_gate(void);
 

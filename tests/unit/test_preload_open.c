@@ -1,5 +1,6 @@
 /* The near and the far way of an open, and what the gate refuses, against a faked kernel. */
 #include "preload_fixture.h"
+#include "preload/judge/check_open.h"
 
 Suite *suite_preload_open(void);
 

@@ -6,6 +6,8 @@
  */
 #include "next.h"
 
+#include <errno.h>
+
 static long next_result(int r)
 {
 	return r < 0 ? -errno : r;

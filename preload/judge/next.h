@@ -3,7 +3,9 @@
 #ifndef PALE_NEXT_H
 #define PALE_NEXT_H
 
-#include "internal.h"
+#include "preload/process/real.h"
+
+#include "name_call.h"
 
 /* fn if another object stands between the preload and libc; else NULL, and the system call is made. */
 #define NEXT(fn) (real_interposed ? (fn) : NULL)
