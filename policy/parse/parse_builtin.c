@@ -97,15 +97,8 @@ static int add_git(struct parser *ps, enum rule_kind kind, const char *pattern)
  * (tools/supervisor/git/git.h), because it knows the files around.
  */
 static const char *const git_names[] = {
-	"/**/config",
-	"/**/config.worktree",
-	"/**/config.pale",
-	"/**/objects",
-	"/**/hooks",
-	"/**/hooks/*",
-	"/**/.git/index",
-	"/**/.git/modules/**/index",
-	"/**/.git/worktrees/*/index",
+	"/**/config", "/**/config.worktree", "/**/config.pale", "/**/objects",
+	"/**/hooks",  "/**/hooks/*",	     "/**/index",	"/**/commondir",
 };
 
 /*
@@ -255,9 +248,6 @@ static int add_git_names(struct parser *ps, const char *top)
 
 	for (size_t i = 0; r == 0 && i < sizeof(git_names) / sizeof(git_names[0]); i++)
 		r = add_guard(ps, git_names[i] + 1, git_names[i]);
-	/* In a worktree, a submodule or a bare repository git_names does not match these. */
-	if (r == 0 && own)
-		r = add_file(ps, RULE_FILE_GIT, "index", own, "index");
 	if (r == 0 && own)
 		r = add_file(ps, RULE_FILE_GIT, "HEAD", own, "HEAD");
 	return r < 0 ? r : add_trunks(ps, top);

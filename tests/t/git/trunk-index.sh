@@ -145,4 +145,64 @@ t_of_others() {
 	done
 }
 
+# A `.git` file may name a directory of any name, and a directory may become a repository after its index was made.
+t_of_a_directory_of_any_name() {
+	local how
+	need python3
+	repo
+	maker
+	python3 "$S/index.py" ../../.bashrc >new
+	git init -q sub && mv sub/.git any && echo "gitdir: ../any" >sub/.git
+	fence cp new any/index
+	denied write "$W/any/index" "an entry of it lies in .git or outside"
+	while read -r how; do
+		rm -rf any/index late && mkdir late && cp any/HEAD late/
+		fsh "$how"
+		! grep -aq bashrc any/index || fail "the index is there: $how"
+		[ ! -e late/objects ] && [ ! -e late/commondir ] || ! grep -aq bashrc late/index || fail "late: $how"
+	done <<-'END'
+		cp new new2; mv new2 any/index
+		cp new new2; ln new2 any/index
+		ln -s ../new any/index
+		cp new late/index; mkdir late/objects
+		cp new late/index; mkdir o; mv o late/objects
+		cp new late/index; ln -s ../any/objects late/objects
+		cp new late/index; echo ../any >late/commondir
+		cp new late/index; echo ../any >c; mv c late/commondir
+		cp new late/index; ln -s ../c late/commondir
+		cp any/HEAD late/index; exec 5<>late/index; mkdir late/objects; cat new >&5
+		git read-tree HEAD; cp .git/index late/index; exec 5<>late/index; mkdir late/objects; cat new >&5
+		echo ../any >late/commondir; cp new late/index
+	END
+	fsh 'set -e; mkdir plain; cp new plain/index; echo x >>plain/index; rm plain/index; mkdir plain/objects
+		cp .git/index good; cp good .git/index; umask 777; cp good any/index'
+	rc_is 0
+	[ "$(stat -c %a any/index)" = 0 ] || fail "its mode is another"
+}
+
+# git reads an index by the object format that `config` says, or `config` where `commondir` leads.
+t_of_another_object_format() {
+	local other
+	need python3
+	repo
+	maker
+	fsh 'set -e; git init -q --object-format=sha256 s; cd s; git config user.email a@b; git config user.name a
+		echo a >a; git add a; git commit -qm x; git worktree add -q ../s-other; cd ../s-other; echo b >b; git add b'
+	rc_is 0
+	[ "$(git -C s-other ls-files)" = "a
+b" ] || fail "it is not in the index"
+	python3 "$S/index.py" d/x >new
+	for other in s/.git s/.git/worktrees/s-other; do
+		fence cp new $other/index
+		denied write "$W/$other/index"
+	done
+	git init -q n && cp .git/index n/.git/index
+	fence git -C n config extensions.objectFormat sha256
+	denied rename "$W/n/.git/config"
+	fence git -C s config --unset extensions.objectFormat
+	denied rename "$W/s/.git/config" "its worktrees have indexes of another object format"
+	fence cp -r s again
+	rc_is 0
+}
+
 scenario "$@"

@@ -38,6 +38,7 @@ enum role {
 	ROLE_HOOKS,    /* the directory */
 	ROLE_HOOK,     /* in a directory of that name */
 	ROLE_INDEX,    /* what a later checkout writes, and where */
+	ROLE_COMMON,   /* `commondir`, which names the repository whose configuration holds */
 	ROLE_OWN,
 	ROLE_HEAD, /* of the protected branch that the session began on: its file */
 	ROLE_REF,  /* below refs of the workspace's repository: it may be a symbolic one */
@@ -50,7 +51,8 @@ static const struct {
 } roles[] = {
 	{ "config", ROLE_CONFIG },   { "config.worktree", ROLE_WORKTREE },
 	{ "objects", ROLE_OBJECTS }, { "hooks", ROLE_HOOKS },
-	{ "index", ROLE_INDEX },     { GIT_OWN_COPY, ROLE_OWN },
+	{ "index", ROLE_INDEX },     { "commondir", ROLE_COMMON },
+	{ GIT_OWN_COPY, ROLE_OWN },
 };
 
 /* The last component but one. */
@@ -136,6 +138,12 @@ static bool is_repository(int dir)
 	return exists(dir, "objects");
 }
 
+/* git may read an index here: the directory holds a repository, or says which one it belongs to. */
+static bool has_index(int dir)
+{
+	return is_repository(dir) || exists(dir, "commondir");
+}
+
 /* Hooks among the names of a directory; what cannot be looked at counts as one. */
 static bool has_hooks(int dir, const char *name)
 {
@@ -205,6 +213,23 @@ static bool is_lfs_hook(int dir, const char *name)
 	return r == -ENOENT || (r == 0 && githook_is_lfs(name, text, len));
 }
 
+/* An index that lies there already is judged, and put there anew, since a process may have it open. */
+static bool may_have_index(int dir, char *why, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	mode_t mode = 0;
+	int r = git_file_read(dir, "index", GIT_INDEX_MAX, &text, &len, &mode);
+
+	if (r == -ENOENT)
+		return true;
+	if (r < 0)
+		return deny(why, size, "`index` beside it is no file that can be judged");
+	return git_index_may_be(dir, text, len, why, size) &&
+	       (git_file_install(dir, "index", text, len, mode) == 0 ||
+		deny(why, size, "`index` beside it cannot be written anew"));
+}
+
 /* Its neighbours become a repository's: what stands in `config` is judged, and put there anew. */
 static bool may_be_repository(const struct image *img, int dir, const char *path, char *why, size_t size)
 {
@@ -219,6 +244,10 @@ static bool may_be_repository(const struct image *img, int dir, const char *path
 		return deny(why, size,
 			    "a directory `hooks` lies beside it, and git would run what is in there: move it "
 			    "away first");
+	if (exists(dir, "commondir"))
+		return deny(why, size, "`commondir` beside it names another repository");
+	if (!may_have_index(dir, why, size))
+		return false;
 	if (fstatat(dir, "config", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT || deny(why, size, "`config` beside it cannot be looked at");
 	/* git reads no directory. */
@@ -276,7 +305,13 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 		       (req->op == OP_CHMOD && is_lfs_hook(dir, path_basename(req->path))) ||
 		       deny(why, size, GIT_A_HOOK);
 	}
+	case ROLE_COMMON:
+		return req->op == OP_CHMOD || req->op == OP_MKDIR ||
+		       !(exists(dir, "index") || is_repository(dir)) ||
+		       deny(why, size, "git would read the index beside it as that of another repository");
 	case ROLE_INDEX:
+		return req->op == OP_CHMOD || req->op == OP_MKDIR || !has_index(dir) ||
+		       deny(why, size, BY_GIT);
 	case ROLE_HEAD:
 	case ROLE_REF:
 	case ROLE_NOW:
@@ -431,6 +466,7 @@ static bool may_replace(const struct git_home *home, const struct image *img, co
 		return false;
 	r = git_file_read(to->fd, to->name, GITCONFIG_MAX, &before, &before_len, &mode);
 	if (!git_config_allows(img, before, before_len, m->text, m->len, to->req.path, why, size) ||
+	    !git_index_fits(to->fd, before, before_len, m->text, m->len, why, size) ||
 	    !git_own_allows(home, img, to->req.path, before, before_len, m->text, m->len, why, size))
 		return false;
 	if (!git_is_shared(img, to->req.path))
@@ -462,9 +498,9 @@ static bool may_move(struct caller *c, enum role role, const struct held *from, 
 	if (role == ROLE_REF)
 		return read_moved(from, GITCONFIG_MAX, m, why, size) &&
 		       git_ref_may_be(img, m->text, why, size);
-	if (role == ROLE_INDEX)
+	if (role == ROLE_INDEX && has_index(to->fd))
 		return read_moved(from, GIT_INDEX_MAX, m, why, size) &&
-		       git_index_may_be(m->text, m->len, why, size);
+		       git_index_may_be(to->fd, m->text, m->len, why, size);
 	return may(img, &to->req, role, to->fd, why, size);
 }
 

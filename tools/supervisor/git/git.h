@@ -131,8 +131,15 @@ bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t
 
 #define GIT_INDEX_MAX (64u << 20) /* bytes of an index: a larger one is refused */
 
-/* May this text be the index of the workspace's repository?  git_own_begin() before, for its objects' names.
+/* May this text be the index in dir, by the object format of the repository there?  False with the reason in
+ * why. */
+bool git_index_may_be(int dir, const char *text, size_t len, char *why, size_t size);
+/*
+ * Is the index in dir still sound once the configuration there says `now` in place of `before` (NULL: there
+ * is none)?  An index is read by the object format that the configuration says.  False with the reason in
+ * why.
  */
-bool git_index_may_be(const char *text, size_t len, char *why, size_t size);
+bool git_index_fits(int dir, const char *before, size_t before_len, const char *now, size_t len, char *why,
+		    size_t size);
 
 #endif

@@ -86,12 +86,13 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 			(void)git_file_read(l->dir, l->name, GITCONFIG_MAX, &before, &before_len,
 					    &(mode_t){ 0 });
 		return git_config_allows(img, before, before_len, text, len, path, why, size) &&
+		       git_index_fits(l->dir, before, before_len, text, len, why, size) &&
 		       git_own_allows(home, img, path, before, before_len, text, len, why, size);
 	}
 	if (git_is_ref(home, path) && !githook_is_lfs_name(l->name))
 		return git_ref_may_be(img, text, why, size);
 	if (strcmp(l->name, "index") == 0)
-		return git_index_may_be(text, len, why, size);
+		return git_index_may_be(l->dir, text, len, why, size);
 	if (strcmp(l->name, "HEAD") == 0)
 		return git_now_may_be(img, text, why, size);
 	snprintf(why, size, "%s", GIT_A_HOOK);
@@ -275,9 +276,11 @@ static int begin(struct caller *c, struct late *l, const struct opening *o)
 	fd = open(self, (o->flags & KEPT_FLAGS) | O_CLOEXEC);
 	if (fd < 0)
 		return -EACCES;
-	if (fchmod(l->file, o->mode & 0777 & ~(mode_t)mask) == 0)
-		l->wd = inotify_add_watch(events, self, IN_CLOSE_WRITE);
-	e = l->wd <= 0 ? -EACCES : l->is_new ? take_place(l) : take_text(l, o->flags);
+	/* Before its mode is set, for this needs permission to read: an open without O_CREAT has no mode. */
+	l->wd = inotify_add_watch(events, self, IN_CLOSE_WRITE);
+	e = l->wd <= 0 || fchmod(l->file, o->mode & 0777 & ~(mode_t)mask) < 0 ? -EACCES
+	    : l->is_new							      ? take_place(l)
+									      : take_text(l, o->flags);
 	if (e == 0)
 		return fd;
 	l->wd = 0;

@@ -16,7 +16,6 @@
 
 #include "policy/base/buf.h"
 #include "policy/base/path.h"
-#include "policy/gitfiles/gitindex.h"
 #include "policy/image/image.h"
 #include "policy/rules/rule.h"
 #include "policy/system/cleanup.h"
@@ -127,30 +126,4 @@ bool git_own_allows(const struct git_home *home, const struct image *img, const 
 	gitconfig_done(&old);
 	gitconfig_done(&new);
 	return is_read && !e;
-}
-
-/* --- its index -------------------------------------------------------------------------------------------
- */
-
-/* Bytes of an object's name.  A repository that the session made has git's usual one. */
-static size_t hash_len(void)
-{
-	for (size_t i = 0; i < first.n; i++) {
-		const struct gitconfig_entry *e = &first.entries[i];
-
-		if (strcmp(e->section, "extensions") == 0 && !e->subsection &&
-		    strcmp(e->name, "objectformat") == 0 && e->value && strcmp(e->value, "sha256") == 0)
-			return 32;
-	}
-	return 20;
-}
-
-bool git_index_may_be(const char *text, size_t len, char *why, size_t size)
-{
-	const char *text_why;
-
-	if (gitindex_is_sound(text, len, hash_len(), &text_why))
-		return true;
-	snprintf(why, size, "%s", text_why);
-	return false;
 }
