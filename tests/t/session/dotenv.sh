@@ -201,7 +201,7 @@ t_an_agent_wrote_it() {
 		err_has "$W/.env:"
 		err_has "warning: "
 		err_has "SANDBOX_NETWORK_MODE counts as STRICT, and the rest of the file is ignored"
-		[ "$(grep -c "is STRICT" "$S/err")" = 1 ] || fail "$how: not one line"
+		[ "$(grep -c "counts as STRICT" "$S/err")" = 1 ] || fail "$how: not one line"
 		rm ran
 		reaches yes github.com
 		reaches no crates.io
