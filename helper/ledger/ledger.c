@@ -133,6 +133,7 @@ static int find_room(struct ledger *l)
 		r = l->room(l->room_ctx);
 	if (r == 0 && l->unasked > l->size / 4)
 		l->unasked = 0;
+	l->is_over = r < 0;
 	return r;
 }
 
@@ -145,8 +146,9 @@ int ledger_flush(struct ledger *l)
 	if (l->len == 0)
 		return 0;
 	r = find_room(l);
-	if (r == 0)
-		r = write_all(l->fd, l->buf, l->len);
+	if (r < 0)
+		return fail(l, r);
+	r = write_all(l->fd, l->buf, l->len);
 	if (r < 0)
 		r = write_reserved(l, r);
 	if (r < 0)
@@ -237,7 +239,8 @@ static int append_kept(struct ledger *l, const struct event *e)
 {
 	int error = l->error, r;
 
-	if (error != -ENOSPC && error != -EDQUOT)
+	/* The reserve is for a full disk; a session that may store no more gets none of it. */
+	if ((error != -ENOSPC && error != -EDQUOT) || l->is_over)
 		return error;
 	l->error = 0;
 	r = line_add(l, e);

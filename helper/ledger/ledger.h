@@ -70,6 +70,7 @@ struct ledger {
 	int (*room)(void *ctx);
 	void *room_ctx;
 	off_t unasked; /* bytes written since the last call */
+	bool is_over;  /* the last call refused */
 
 	const struct mask *mask; /* borrowed; NULL: no text is masked */
 

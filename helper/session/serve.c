@@ -343,6 +343,8 @@ static int finish(struct helper *h)
 		r = checkpoint_add(h->ledger);
 	if (r == 0)
 		r = ledger_flush(h->ledger);
+	/* On a full disk the description needs the room, too. */
+	ledger_unreserve(h->ledger);
 	(void)session_describe(h);
 	session_remove_runtime(h);
 	/*
@@ -353,7 +355,6 @@ static int finish(struct helper *h)
 	say_bye(h);
 	if (r == 0)
 		r = ledger_sync(h->ledger);
-	ledger_unreserve(h->ledger);
 	return r < 0 ? 1 : 0;
 }
 
