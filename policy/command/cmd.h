@@ -64,8 +64,8 @@ struct cmd_token {
 uint32_t cmd_hash(const char *program, size_t len);
 uint32_t cmd_hash_word(uint32_t hash, const char *word);
 #define CMD_HASH_WORDS 3 /* leading words of a command by which the reader looks for buckets */
-#define CMD_KEY_WORDS                                                                                        \
-	2 /* leading words of a rule that select its bucket; the third may be x or x:x in a push */
+/* Leading words of a rule that select its bucket.  The third word of a push may be x or x:x. */
+#define CMD_KEY_WORDS 2
 
 /* What an option does, as a row of options.def says. */
 enum cmd_class { CLASS_HARMLESS, CLASS_NAMED, CLASS_RUNS, CLASS_COUNT };

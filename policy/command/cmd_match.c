@@ -419,14 +419,18 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 	 * program.
 	 */
 	bool prints = reading == READ_ACTS && e->program_kind == PROGRAM_NAME;
-	size_t words;
 
 	if (e->count > t->h->n_tokens || e->first > t->h->n_tokens - e->count)
 		return false;
 	/* for a further goal a rule without words, or with `...`, is not matched again: it has matched the
 	 * whole command already */
-	words = v->from ? rule_words(t, e) : 1;
-	if (words == 0 || words == SIZE_MAX || !words_match(t, v, e))
+	if (v->from) {
+		size_t words = rule_words(t, e);
+
+		if (words == 0 || words == SIZE_MAX)
+			return false;
+	}
+	if (!words_match(t, v, e))
 		return false;
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;

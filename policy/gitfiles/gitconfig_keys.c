@@ -1,5 +1,5 @@
 /*
- * Which keys of git's configuration anybody may write, by the table of gitkeys.def: see gitconfig.h.
+ * Which keys of git's configuration a session may write, by the table in gitkeys.def: see gitconfig.h.
  */
 #include "gitconfig.h"
 

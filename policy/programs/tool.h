@@ -23,8 +23,9 @@ struct tool_script {
 
 /*
  * Finds the next script of the interpreter that `of` executes, directly, through wrappers or through a
- * loader: there are several where it takes several, or where the name may mean several files.  The caller
- * provides *ret, zero at first, with ret->words; find finds the file.  False: there is none, or no other.
+ * loader.  There may be several: an interpreter may take several, and one name may mean several files. Before
+ * the first call the caller zeroes *ret; before each call ret->words must have room for TOOL_WORDS() words.
+ * find finds a file, path a list of directories in the environment.  False: there is no further script.
  */
 bool tool_find(const struct request *of, loads_find_fn *find, loads_path_fn *path, void *ctx,
 	       struct tool_script *ret);

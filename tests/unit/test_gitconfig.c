@@ -268,7 +268,8 @@ static void split_key(char *key, struct gitconfig_entry *e)
 		*p = (char)tolower(*p);
 }
 
-/* A newer git has keys that nobody has looked at: they are refused, and this tells which. */
+/* The table has a row for each key that the installed git documents.  This test names the keys that a newer
+ * git has and the table lacks: pale refuses these. */
 START_TEST(test_documented)
 {
 	FILE *f = popen("git help --config 2>/dev/null", "r");

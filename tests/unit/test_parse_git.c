@@ -117,7 +117,8 @@ START_TEST(no_branches_lie_too_deep)
 }
 END_TEST
 
-/* The user opens what the preset protects, and nobody else does; what the project protects stays. */
+/* Only the user's own policy opens a branch that the preset protects; one that the project protects stays
+ * protected. */
 START_TEST(unprotected)
 {
 	static const char open[] = "[git]\nunprotect = main\nprotect = x\n",
@@ -150,7 +151,7 @@ START_TEST(unprotected_by_others)
 }
 END_TEST
 
-/* A pattern is opened as it stands, and a word that opens nothing is told. */
+/* `unprotect` must repeat the preset's pattern exactly; one that opens nothing gets a warning. */
 START_TEST(unprotected_in_vain)
 {
 	ck_assert_int_eq(parse("[git]\nunprotect = ma*\n"), 0);

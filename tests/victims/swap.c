@@ -1,9 +1,11 @@
 /*
  * swap TOOL file|close: exchanges a program's content through a shared mapping while its exec is judged.
  *
- * TOOL is a copy of this program, which without words appends its tag to the file `ran`.  A store into a page
- * that is dirty already changes no time of the file.  file: stores once `go` exists, and makes `stored`.
- * close: stores when the file is closed the next time after `go` exists, as whoever compares it does.
+ * TOOL is a copy of this program, which appends its tag to the file `ran` when it is executed without words.
+ * A store into a page that is dirty already changes no time of the file.
+ * file: stores when the file `go` exists, and then makes the file `stored`.
+ * close: waits for `go`, and stores when a reader closes TOOL next: the supervisor does, after it has
+ * compared TOOL with what was approved.
  */
 #include <fcntl.h>
 #include <stdio.h>

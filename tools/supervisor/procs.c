@@ -1,5 +1,5 @@
 /*
- * What is remembered of the tasks that call, so that an ordinary call reads nothing of /proc.
+ * Remembers the tasks that make calls, so that an ordinary call need not read /proc.
  *
  * An entry is for a task id.  Ids are used again: an entry has a pidfd of exactly that task.  In each new
  * tick, and whenever an operation through the pidfd fails, the supervisor checks that the task still lives.

@@ -1,4 +1,4 @@
-/* What is remembered of the tasks that call, so that an ordinary call reads nothing of /proc. */
+/* Remembers the tasks that make calls, so that an ordinary call need not read /proc. */
 #ifndef PALE_PROCS_H
 #define PALE_PROCS_H
 

@@ -217,7 +217,7 @@ static struct ring_record attach_record(const char *exe, enum ring_note note)
 	};
 }
 
-/* Notes what the helper is told of this process.  True where it was last told something else, or nothing. */
+/* Remembers mark as what the helper was told last about this process.  False where mark was that already. */
 static bool tell_first(struct caller *c, uint64_t mark)
 {
 	pid_t pid = caller_tgid(c);

@@ -1,4 +1,4 @@
-/* What the caller is told: lines on its standard error. */
+/* Prints denials on the standard error of the process that made the call. */
 #ifndef PALE_TELL_H
 #define PALE_TELL_H
 

@@ -19,7 +19,8 @@ struct decision verdict_of(struct caller *c, const struct request *req);
  * prints a denial on the caller's stderr.  True: allowed.
  */
 bool verdict_conclude(struct caller *c, const struct request *req, const char *target, struct decision d);
-/* As verdict_conclude(), but prints nothing of the operator's answer: the caller must. */
+/* As verdict_conclude(), but does not print the operator's answer: it is in *ret, and the caller must print
+ * it. */
 bool verdict_conclude_told(struct caller *c, const struct request *req, const char *target, struct decision d,
 			   struct verdict_answer *ret);
 /* verdict_of() and verdict_conclude(). */
