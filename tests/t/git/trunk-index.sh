@@ -201,8 +201,29 @@ b" ] || fail "it is not in the index"
 	denied rename "$W/n/.git/config"
 	fence git -C s config --unset extensions.objectFormat
 	denied rename "$W/s/.git/config" "its worktrees have indexes of another object format"
-	fence cp -r s again
+	fsh 'mkdir -p z/objects z/worktrees/w; echo ../.. >z/worktrees/w/commondir; cp .git/index z/worktrees/w/
+		cp s/.git/config z/config'
+	denied write "$W/z/config" "its worktrees have indexes of another object format"
+	fence git clone -q s again
 	rc_is 0
+}
+
+# cp takes the files of a directory in any order: commondir may come behind the index.
+t_of_a_copied_worktree() {
+	need python3
+	repo
+	maker
+	git worktree add -q other
+	python3 "$S/index.py" ../../.bashrc >new
+	fsh 'set -e; D=x/.git/worktrees/other; mkdir -p x/.git/objects ${D%/*}; cp .git/config x/.git/config
+		mkdir $D; cp .git/worktrees/other/index $D; cp .git/worktrees/other/commondir $D; cp -r .git y'
+	rc_is 0
+	fsh 'D=x/.git/worktrees/other; rm $D/commondir; cp new $D/index; cp .git/worktrees/other/commondir $D'
+	denied write "$W/x/.git/worktrees/other/commondir" "an entry of it lies in .git or outside"
+	missing x/.git/worktrees/other/commondir
+	fsh 'D=x/.git/worktrees/other; cp .git/index $D/index; exec 5<>$D/index
+		cp .git/worktrees/other/commondir $D; cat new >&5'
+	! grep -aq bashrc x/.git/worktrees/other/index || fail "it came in by an open descriptor"
 }
 
 scenario "$@"

@@ -1,19 +1,17 @@
 /*
  * Configuration and hooks of any repository: see git.h.
  *
- * Guarantees: what is looked at lies in the directory that is held, by descriptor; between the look and
- * the act no other call of the kind is served, so nobody makes a repository of a directory whose
- * `config` somebody else is just opening.
+ * A file is looked up in its directory, which is held by a descriptor.  Between the look and the act no other
+ * call of this kind is served (git_turn.c), so no process makes a repository of a directory while another
+ * opens the `config` there.
  */
 #include "git.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
@@ -25,10 +23,6 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/verdict/verdict_answer.h"
-
-/* From an allowance to the end of its call. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-#define TURN_NS 50000000
 
 enum role {
 	ROLE_NONE,
@@ -213,23 +207,6 @@ static bool is_lfs_hook(int dir, const char *name)
 	return r == -ENOENT || (r == 0 && githook_is_lfs(name, text, len));
 }
 
-/* An index that lies there already is judged, and put there anew, since a process may have it open. */
-static bool may_have_index(int dir, char *why, size_t size)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0;
-	mode_t mode = 0;
-	int r = git_file_read(dir, "index", GIT_INDEX_MAX, &text, &len, &mode);
-
-	if (r == -ENOENT)
-		return true;
-	if (r < 0)
-		return deny(why, size, "`index` beside it is no file that can be judged");
-	return git_index_may_be(dir, text, len, why, size) &&
-	       (git_file_install(dir, "index", text, len, mode) == 0 ||
-		deny(why, size, "`index` beside it cannot be written anew"));
-}
-
 /* Its neighbours become a repository's: what stands in `config` is judged, and put there anew. */
 static bool may_be_repository(const struct image *img, int dir, const char *path, char *why, size_t size)
 {
@@ -246,7 +223,7 @@ static bool may_be_repository(const struct image *img, int dir, const char *path
 			    "away first");
 	if (exists(dir, "commondir"))
 		return deny(why, size, "`commondir` beside it names another repository");
-	if (!may_have_index(dir, why, size))
+	if (!git_index_renew(dir, why, size))
 		return false;
 	if (fstatat(dir, "config", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT || deny(why, size, "`config` beside it cannot be looked at");
@@ -324,39 +301,11 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 	return true;
 }
 
-/* The first allowance takes its turn; one more for the other end of a rename has it already. */
+/* The first allowance takes the turn; one for the other end of a rename has it already. */
 static void take_turn(struct caller *c)
 {
-	if (c->git_turn)
-		return;
-	pthread_mutex_lock(&one_at_a_time);
-	c->git_turn = true;
-	git_late_finish(c->sup);
-}
-
-bool git_wait_turn(struct caller *c)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += TURN_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	c->git_turn = c->git_turn || pthread_mutex_timedlock(&one_at_a_time, &until) == 0;
-	return c->git_turn;
-}
-
-bool git_try_turn(struct caller *c)
-{
-	c->git_turn = c->git_turn || pthread_mutex_trylock(&one_at_a_time) == 0;
-	return c->git_turn;
-}
-
-void git_release(struct caller *c)
-{
-	if (c->git_turn)
-		pthread_mutex_unlock(&one_at_a_time);
-	c->git_turn = false;
+	if (git_take_turn(c))
+		git_late_finish(c->sup);
 }
 
 static void settle(struct decision *d, bool allowed)
@@ -368,7 +317,7 @@ static void settle(struct decision *d, bool allowed)
 static bool is_late(struct caller *c, const struct request *req, enum role role, const struct decision *d)
 {
 	bool in_place = role == ROLE_INDEX || role == ROLE_NOW || role == ROLE_REF || role == ROLE_CONFIG ||
-			role == ROLE_WORKTREE;
+			role == ROLE_WORKTREE || role == ROLE_COMMON;
 	bool has_text = in_place || (role == ROLE_HOOK && githook_is_lfs_name(path_basename(req->path)));
 
 	c->git_late_new = has_text && c->at && c->at->is_new;
@@ -501,6 +450,9 @@ static bool may_move(struct caller *c, enum role role, const struct held *from, 
 	if (role == ROLE_INDEX && has_index(to->fd))
 		return read_moved(from, GIT_INDEX_MAX, m, why, size) &&
 		       git_index_may_be(to->fd, m->text, m->len, why, size);
+	if (role == ROLE_COMMON && !is_dir)
+		return read_moved(from, GITCONFIG_MAX, m, why, size) &&
+		       git_common_may_be(to->fd, m->text, why, size);
 	return may(img, &to->req, role, to->fd, why, size);
 }
 

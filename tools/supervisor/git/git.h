@@ -1,12 +1,12 @@
 /*
- * What git obeys, kept from those who may write it: configuration and hooks, in any repository.
+ * Protects the files that git obeys from the session: configuration, hooks and the index of any repository.
  *
- * The policy's built in `guard` rules (RULE_FILE_GIT) name the files by their last component, wherever
- * they lie; the hooks leave such a call to the supervisor, who looks at what is around and at what would
- * be written.  One thing holds at any time, and all else follows from it: a directory in which git finds
- * `objects` (so that it takes it for a repository, whoever points there, by `.git` files, links,
- * `commondir`, worktrees or submodules) holds no `config` and no hook that the session could have written to
- * run something.
+ * The policy's built in `guard` rules (RULE_FILE_GIT) name these files by their last component, wherever they
+ * lie.  The hooks leave such a call to the supervisor, which looks at the files around and at what would be
+ * written.  Two things hold at any time, and all else follows from them.  A directory with `objects`, which
+ * git takes for a repository whatever leads there (a `.git` file, a link, `commondir`, a worktree, a
+ * submodule), holds no `config` and no hook by which the session could run something.  And where git may read
+ * an index, beside `objects` or `commondir`, every entry of it lies in the work tree.
  */
 #ifndef PALE_SUPERVISOR_GIT_H
 #define PALE_SUPERVISOR_GIT_H
@@ -49,7 +49,12 @@ struct git_move {
 void git_move(struct caller *c, const struct held *from, struct held *to, struct git_move *m);
 long git_move_do(const struct held *from, const struct held *to, const struct git_move *m);
 
-/* From here to git_release() no other such call is served; false where one is, for a while yet. */
+/*
+ * The turn (git_turn.c): until git_release() no other such call is served.  git_take_turn() waits for it;
+ * false where c has it already.  git_try_turn() and git_wait_turn() return false where another call has the
+ * turn now, or still has it after 50 ms.
+ */
+bool git_take_turn(struct caller *c);
 bool git_try_turn(struct caller *c);
 bool git_wait_turn(struct caller *c);
 /* At the end of each call. */
@@ -135,9 +140,19 @@ bool git_ref_may_be(const struct image *img, const char *text, char *why, size_t
  * why. */
 bool git_index_may_be(int dir, const char *text, size_t len, char *why, size_t size);
 /*
- * Is the index in dir still sound once the configuration there says `now` in place of `before` (NULL: there
- * is none)?  An index is read by the object format that the configuration says.  False with the reason in
- * why.
+ * For a directory that becomes a repository: judges an index that is there already, and replaces it by a new
+ * file with the same text, because a process may have the old one open.  False with the reason in why.
+ */
+bool git_index_renew(int dir, char *why, size_t size);
+/*
+ * May this text be `commondir` in dir?  An index that is there is judged by the object format of the
+ * repository that it names, and replaced as by git_index_renew().  False with the reason in why.
+ */
+bool git_common_may_be(int dir, const char *text, char *why, size_t size);
+/*
+ * True where the index in dir is still sound after the configuration there has become `now` (before: its
+ * present text, or NULL).  The configuration says in which object format git reads the index.  False with
+ * the reason in why.
  */
 bool git_index_fits(int dir, const char *before, size_t before_len, const char *now, size_t len, char *why,
 		    size_t size);

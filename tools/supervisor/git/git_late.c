@@ -1,11 +1,11 @@
 /*
  * What is written in place, judged once it is complete: see git.h.
  *
- * cp writes a configuration into a repository that is there already, git-lfs a hook: nothing of it can be
- * judged when it is opened.  Whoever makes such a file writes into one without a name.  Once its last
- * descriptor is closed, and before any later call of the session is served, its text is read once, judged,
- * and installed as a new file under the name; or it is told why not, and nothing is there.  A configuration,
- * an index or HEAD that is there already stays as it was until then, for whoever reads it meanwhile.
+ * cp writes a configuration into an existing repository, and git-lfs writes a hook: neither can be judged
+ * when the file is opened.  The process therefore writes into a file without a name.  When the last
+ * descriptor of this file is closed, and before any later call of the session is served, the supervisor reads
+ * the text once and judges it.  It then installs the text as a new file under the name, or prints why it does
+ * not. Until then an existing configuration, index or HEAD stays as it was, for every process that reads it.
  *
  * The kernel queues the event of a close(2) before that returns (fs/file_table.c, __fput()).
  */
@@ -93,6 +93,8 @@ static bool is_allowed(const struct caller *c, const struct late *l, const char 
 		return git_ref_may_be(img, text, why, size);
 	if (strcmp(l->name, "index") == 0)
 		return git_index_may_be(l->dir, text, len, why, size);
+	if (strcmp(l->name, "commondir") == 0)
+		return git_common_may_be(l->dir, text, why, size);
 	if (strcmp(l->name, "HEAD") == 0)
 		return git_now_may_be(img, text, why, size);
 	snprintf(why, size, "%s", GIT_A_HOOK);
