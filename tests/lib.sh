@@ -54,11 +54,12 @@ machine() {
 
 DECOY=decoy-7c1f
 
+# Without a fork for each file: this runs before every test.
 decoys() {
 	local f
+	mkdir -p "$HOME"/{.ssh,.aws,.gnupg,.kube,.config/gcloud,.config/gh,.docker,elsewhere}
 	for f in .ssh/id_rsa .ssh/config .aws/credentials .gnupg/secring.gpg .kube/config .config/gcloud/token \
 		.config/gh/hosts.yml .docker/config.json .pypirc .npmrc .bash_history elsewhere/file outside-file; do
-		mkdir -p "$HOME/$(dirname "$f")"
 		echo "$DECOY $f" >"$HOME/$f"
 	done
 	: >"$HOME/.ssh/config"
