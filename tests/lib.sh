@@ -127,6 +127,27 @@ until_true() {
 }
 
 # --- expectations -----------------------------------------------------------------------------------
+# In the shell itself where that is possible: a fork and an exec cost more than what most tests test.
+
+# Sets TEXT to a file's content without NUL bytes.
+content_of() {
+	local parts=()
+	[ ! -e "$1" ] || mapfile -d '' -t parts <"$1"
+	printf -v TEXT %s "${parts[@]}"
+}
+
+# file_has FILE TEXT
+file_has() {
+	content_of "$1"
+	[[ $TEXT == *"$2"* ]]
+}
+
+# Is a file's content this text, but for line ends at its end?
+file_equals() {
+	content_of "$1"
+	while [[ $TEXT == *$'\n' ]]; do TEXT=${TEXT%$'\n'}; done
+	[ "$TEXT" = "$2" ]
+}
 
 rc_is() {
 	[ "$RC" = "$1" ] || fail "exit status $RC, expected $1${2:+ ($2)}"
@@ -137,23 +158,23 @@ rc_not() {
 }
 
 out_is() {
-	[ "$(cat "$S/out")" = "$1" ] || fail "stdout is not: $1"
+	file_equals "$S/out" "$1" || fail "stdout is not: $1"
 }
 
 out_has() {
-	grep -qF -e "$1" "$S/out" || fail "stdout lacks: $1"
+	file_has "$S/out" "$1" || fail "stdout lacks: $1"
 }
 
 out_lacks() {
-	! grep -qF -e "$1" "$S/out" || fail "stdout has: $1"
+	! file_has "$S/out" "$1" || fail "stdout has: $1"
 }
 
 err_has() {
-	grep -qF -e "$1" "$S/err" || fail "stderr lacks: $1"
+	file_has "$S/err" "$1" || fail "stderr lacks: $1"
 }
 
 err_lacks() {
-	! grep -qF -e "$1" "$S/err" || fail "stderr has: $1"
+	! file_has "$S/err" "$1" || fail "stderr has: $1"
 }
 
 err_is_empty() {
@@ -162,15 +183,21 @@ err_is_empty() {
 
 # The line of a denial: denied OP TARGET [REASON]
 denied() {
-	grep -F -e "pale: denied $1 $2" "$S/err" | grep -qF -e "${3:-}" || fail "no line: pale: denied $1 $2 ... ${3:-}"
+	local lines line
+	mapfile -t lines <"$S/err"
+	for line in ${lines[@]+"${lines[@]}"}; do
+		[[ $line != *"pale: denied $1 $2"*  || $line != *"${3:-}"* ]] || return 0
+	done
+	fail "no line: pale: denied $1 $2 ... ${3:-}"
 }
 
 not_denied() {
-	! grep -q '^pale: denied' "$S/err" || fail "something was denied"
+	content_of "$S/err"
+	[[ $'\n'$TEXT != *$'\npale: denied'* ]] || fail "something was denied"
 }
 
 file_is() {
-	[ "$(cat "$1" 2>/dev/null)" = "$2" ] || fail "$1 is not: $2"
+	file_equals "$1" "$2" || fail "$1 is not: $2"
 }
 
 exists() {
@@ -182,7 +209,7 @@ missing() {
 }
 
 no_decoy() {
-	! grep -qF "$DECOY" "$S/out" || fail "a secret came out"
+	! file_has "$S/out" "$DECOY" || fail "a secret came out"
 }
 
 # What a tree holds: names, types, modes, links, contents; but not where pale lets agents keep their state.
@@ -197,23 +224,37 @@ ledgers() {
 	cat "$STATE"/sessions/*/ledger.jsonl 2>/dev/null
 }
 
-# Records of op (a regular expression) with this verdict whose line holds all of the texts.
-records() {
-	local lines verdict=$2 text
-	lines=$(ledgers | grep -E "\"op\": ?\"($1)\"" | grep -E "\"verdict\": ?\"$verdict\"")
+# Sets RECORDS to the records of op (a regular expression) with this verdict (another) whose line holds all of
+# the texts.
+find_records() {
+	local op="\"op\": ?\"($1)\"" verdict="\"verdict\": ?\"$2\"" file line text lines
 	shift 2
-	for text; do
-		lines=$(grep -F -e "$text" <<<"$lines")
+	RECORDS=()
+	for file in "$STATE"/sessions/*/ledger.jsonl; do
+		[ -r "$file" ] || continue
+		mapfile -t lines <"$file"
+		for line in "${lines[@]}"; do
+			for text; do
+				[[ $line == *"$text"* ]] || continue 2
+			done
+			[[ ! $line =~ $op || ! $line =~ $verdict ]] || RECORDS+=("$line")
+		done
 	done
-	[ -z "$lines" ] || printf '%s\n' "$lines"
+}
+
+records() {
+	find_records "$@"
+	[ ${#RECORDS[@]} = 0 ] || printf '%s\n' "${RECORDS[@]}"
 }
 
 recorded() {
-	[ -n "$(records "$@")" ] || fail "the ledger lacks: $*"
+	find_records "$@"
+	[ ${#RECORDS[@]} != 0 ] || fail "the ledger lacks: $*"
 }
 
 not_recorded() {
-	[ -z "$(records "$@")" ] || fail "the ledger has: $*"
+	find_records "$@"
+	[ ${#RECORDS[@]} = 0 ] || fail "the ledger has: $*"
 }
 
 verifies() {
@@ -225,23 +266,15 @@ verifies() {
 
 # The id of the one pending question, waiting for it.
 pending_id() {
-	local id
 	until_true "${1:-10}" has_pending || fail "nothing is pending"
-	id=$(pale pending --json | python3 -c '
-import json, sys
-def ids(x):
-    if isinstance(x, dict):
-        if "id" in x and "target" in x: yield x["id"]
-        for v in x.values(): yield from ids(v)
-    if isinstance(x, list):
-        for v in x: yield from ids(v)
-print(next(ids(json.load(sys.stdin)), ""))')
-	[ -n "$id" ] || fail "pale pending --json names no id"
-	printf '%s\n' "$id"
+	[[ $PENDING =~ \"id\":\ \"([0-9a-f]+)\" ]] || fail "pale pending --json names no id"
+	printf '%s\n' "${BASH_REMATCH[1]}"
 }
 
+# Sets PENDING to all questions, in JSON.
 has_pending() {
-	pale pending --json | grep -q '"target"'
+	PENDING=$(pale pending --json)
+	[[ $PENDING == *'"target"'* ]]
 }
 
 # Starts a fenced command in the background: bg NAME COMMAND...; its output is in $S/NAME.out and .err.

@@ -53,9 +53,9 @@ report() {
 
 # A scenario that says `# needs: tmpfs` gets a small full-able file system at $T_SCRATCH/full.
 wrapped() {
-	local scratch=$1 file=$2
+	local scratch=$1 needs=$2
 	shift 2
-	if grep -q '^# needs: tmpfs' "$file" && [ "$(id -u)" = 0 ]; then
+	if [ "$needs" = tmpfs ] && [ $EUID = 0 ]; then
 		mkdir "$scratch/full"
 		(
 			export -f as_user
@@ -67,45 +67,58 @@ wrapped() {
 		return
 	fi
 	# One that says `# needs: root` keeps it, and the source tree to install from.
-	if grep -q '^# needs: root' "$file" && [ "$(id -u)" = 0 ]; then
+	if [ "$needs" = root ] && [ $EUID = 0 ]; then
 		(T_AS=() && as_user "$scratch" T_SOURCE="$PWD" T_BUILD="$B" T_USER=$T_USER "$@")
 		return
 	fi
 	as_user "$scratch" "$@"
 }
 
-# The name of a scenario's file: FOLDER/NAME.
-scenario_of() {
-	local name=${1#"$T_BASE/scenarios/"}
-	echo "${name%.sh}"
+# Sets NAME to the name of a scenario's file, FOLDER/NAME.
+name_scenario() {
+	NAME=${1#"$T_BASE/scenarios/"}
+	NAME=${NAME%.sh}
 }
 
-# Where the results of a scenario at a level are: results_of FILE LEVEL.
-results_of() {
-	local name
-	name=$(scenario_of "$1")
-	echo "$T_BASE/results/${name/\//.}.$2"
+# Sets RESULTS to the place of the results of a scenario at a level: place_results FILE LEVEL.
+place_results() {
+	name_scenario "$1"
+	RESULTS=$T_BASE/results/${NAME/\//.}.$2
 }
 
-# run_test FILE LEVEL TEST RESULTS: one test in a scratch directory of its own.
+# Sets LIMIT and NEEDS to what the head of a scenario's file says.
+read_head() {
+	LIMIT=$(sed -n 's/^# limit: //p' "$1")
+	LIMIT=$((${LIMIT:-40} * ${SLOW:-1}))
+	NEEDS=$(sed -n 's/^# needs: //p' "$1")
+}
+
+# A scratch directory, whose name is short because paths of sockets are.
+make_scratch() {
+	if [ $EUID = 0 ]; then
+		install -d -o $T_USER -g $T_USER -m 755 "$1"
+	else
+		mkdir -m 755 "$1"
+	fi
+}
+
+# run_test FILE LEVEL TEST RESULTS SCRATCH: one test in a scratch directory of its own; read_head() was called.
 run_test() {
-	local file=$1 test=$3 name scratch log limit rc
-	name=$(scenario_of "$file")
+	local file=$1 test=$3 scratch=$5 name log rc
+	name_scenario "$file"
+	name=$NAME
 	[ "$2" = full ] || name=$2:$name
 	export T_LEVEL=$2
-	limit=$(sed -n 's/^# limit: //p' "$file")
-	limit=$((${limit:-40} * ${SLOW:-1}))
-	scratch=$(mktemp -d "$T_BASE/s/XXXX")
-	chmod 755 "$scratch"
-	[ "$(id -u)" != 0 ] || chown $T_USER: "$scratch"
+	make_scratch "$scratch"
 	log=$scratch.log
 	# Out of the reach of a terminal that somebody runs this from: the fence would make one of its own.
-	wrapped "$scratch" "$file" setsid -w timeout -k 3 "$limit" bash "$file" "$test" </dev/null >"$log" 2>&1
+	wrapped "$scratch" "$NEEDS" setsid -w timeout -k 3 "$LIMIT" bash "$file" "$test" </dev/null >"$log" 2>&1
 	rc=$?
 	stage_reap "$scratch"
 	report $rc "$name/$test" "$log" "$4"
 	may_repeat $rc "$file" && echo "$file $2 $test $name/$test" >>"$T_BASE/again"
-	[ -n "${KEEP:-}" ] || { chmod -R u+rwX "$scratch" && rm -rf "$scratch" "$log"; }
+	[ -n "${KEEP:-}" ] || rm -rf "$scratch" "$log" 2>/dev/null ||
+		{ chmod -R u+rwX "$scratch" && rm -rf "$scratch" "$log"; }
 }
 
 # may_repeat STATUS FILE
@@ -117,32 +130,35 @@ may_repeat() {
 	esac
 }
 
+# run_scenario FILE LEVEL TEST NUMBER: all its tests where TEST is empty; NUMBER is of this run alone.
 run_scenario() {
-	local file=$1 level=$2 only=$3 test results began=$SECONDS
-	results=$(results_of "$file" "$level")
+	local file=$1 level=$2 only=$3 test began=$SECONDS n=0
+	place_results "$file" "$level"
+	read_head "$file"
 	# Without its last line a file would define its tests, run none of them and pass.
-	grep -q 'scenario "\$@"' "$file" || echo "not ok $(scenario_of "$file") # it does not call scenario" >>"$results"
+	grep -q 'scenario "\$@"' "$file" || echo "not ok $NAME # it does not call scenario" >>"$RESULTS"
 	for test in $(sed -n 's/^t_\([A-Za-z0-9_-]*\)() *{.*/\1/p' "$file"); do
 		[ -z "$only" ] || [ "$only" = "$test" ] || continue
-		run_test "$file" "$level" "$test" "$results"
+		run_test "$file" "$level" "$test" "$RESULTS" "$T_BASE/s/$4.$((n += 1))"
 	done
-	touch "$results"
-	cat "$results"
-	echo "$((SECONDS - began)) s $level:$(scenario_of "$file")" >>"$T_BASE/times"
+	touch "$RESULTS"
+	cat "$RESULTS"
+	echo "$((SECONDS - began)) s $level:$NAME" >>"$T_BASE/times"
 }
 
 # More failures than these are no matter of a busy machine.
 : "${RETRIES:=20}"
 try_again() {
-	local file level test name results
+	local file level test name n=0
 	[ -e "$T_BASE/again" ] && [ "$(wc -l <"$T_BASE/again")" -le "$RETRIES" ] || return 0
 	mv "$T_BASE/again" "$T_BASE/repeated"
 	while read -r file level test name; do
-		results=$(results_of "$file" "$level")
-		run_test "$file" "$level" "$test" "$T_BASE/second" </dev/null
+		place_results "$file" "$level"
+		read_head "$file"
+		run_test "$file" "$level" "$test" "$T_BASE/second" "$T_BASE/s/again.$((n += 1))" </dev/null
 		sed 's/^/second try: /' "$T_BASE/second"
 		if grep -q '^ok ' "$T_BASE/second"; then
-			sed -i "s|^not ok $name\( .*\)\{0,1\}$|ok $name # at its second try|" "$results"
+			sed -i "s|^not ok $name\( .*\)\{0,1\}$|ok $name # at its second try|" "$RESULTS"
 			echo "flaky: $name" >>"$T_BASE/flaky"
 		fi
 		rm "$T_BASE/second"
@@ -237,11 +253,13 @@ for want; do
 	[ "$want" = checks ] || scenarios_of "$want" >/dev/null || exit 2
 done
 [ $# != 0 ] && [ "$1" != checks ] || checks
+n=0
 while read -r scenario level only; do
 	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
 		wait -n
 	done
-	run_scenario "$T_BASE/scenarios/$scenario.sh" "$level" "$only" &
+	n=$((n + 1))
+	run_scenario "$T_BASE/scenarios/$scenario.sh" "$level" "$only" $n &
 done < <(chosen "$@")
 wait
 try_again

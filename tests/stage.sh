@@ -67,10 +67,10 @@ as_user() {
 		${RACES:+RACES=$RACES} ${KILLS:+KILLS=$KILLS} ${RING_FUZZ_S:+RING_FUZZ_S=$RING_FUZZ_S} "$@"
 }
 
-# Ends, by pid, what still carries the mark of this scratch directory.
+# Ends, by pid, what still carries the mark of this scratch directory, or of one below it.
 stage_reap() {
 	local f pid
-	for f in $(grep -lszE "^T_MARK=$1" /proc/[0-9]*/environ 2>/dev/null); do
+	for f in $(grep -lszE "^T_MARK=$1(/|\$)" /proc/[0-9]*/environ 2>/dev/null); do
 		pid=${f#/proc/}
 		kill -9 "${pid%/environ}" 2>/dev/null
 	done
