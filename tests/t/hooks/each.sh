@@ -15,27 +15,31 @@ for x in s: x.bind(("127.0.0.1", 0))
 print(*[x.getsockname()[1] for x in s])'
 }
 
-# The place of a row: directory, port or name.  place LABEL OP DIR PORT DOMAIN
+# Sets PLACE to the place of a row, a directory, port or name: place LABEL OP DIR PORT DOMAIN
 place() {
 	case $2 in
-	OP_CONNECT) echo "$4" ;;
-	OP_RESOLVE) echo "$(tr '_:' 'u-' <<<"$1").$5" ;;
-	*) echo "$3/$(tr : = <<<"$1")" ;;
+	OP_CONNECT) PLACE=$4 ;;
+	OP_RESOLVE) PLACE=${1//_/u} PLACE=${PLACE//:/-}.$5 ;;
+	*) PLACE=$3/${1//:/=} ;;
 	esac
 }
 
-# What the victims expect in a directory.
+# Makes what the victims expect in each directory.
 furnish() {
-	mkdir -p "$1/dir"
-	echo content >"$1/file"
-	cp "$V" "$1/prog"
+	local dir
+	mkdir -p "${@/%//dir}"
+	for dir; do
+		echo content >"$dir/file"
+	done
+	tee "${@/%//prog}" <"$V" >/dev/null
+	chmod 755 "${@/%//prog}"
 }
 
 # Calls every row on stdin: LABEL OP A B; the answer goes to $1/LABEL.out, what is said to .err.
 loop='while read -r label op a b; do "$1/../v" "$label" "$a" "$b" >"$1/$label.out" 2>"$1/$label.err"; done <"$2"'
 
 prepare() {
-	local label op a b dir
+	local label op a dir dirs=()
 	read -r P1 P2 < <(two_ports)
 	policy <<-EOF2
 		[commands]
@@ -53,36 +57,34 @@ prepare() {
 	mkdir "$W"/{bare,fenced,no1,no2}.d
 	while read -r label op; do
 		for dir in "$W/bare" "$W/fenced" "$HOME/.ssh/rows" "$W/other"; do
-			furnish "$dir/$(tr : = <<<"$label")"
+			dirs+=("$dir/${label//:/=}")
 		done
-		a=$(place "$label" "$op" "$W/bare" "$P1" x.row.example)
-		echo "$label $op $a $a" >>"$S/bare.in"
-		a=$(place "$label" "$op" "$W/fenced" "$P1" x.row.example)
-		echo "$label $op $a $a" >>"$S/fenced.in"
-		a=$(place "$label" "$op" "$HOME/.ssh/rows" "$P2" x.denied.example)
-		b=$(place "$label" "$op" "$W/other" "$P2" x.denied.example)
-		echo "$label $op $a $b" >>"$S/no1.in"
+		place "$label" "$op" "$W/bare" "$P1" x.row.example
+		echo "$label $op $PLACE $PLACE" >>"$S/bare.in"
+		place "$label" "$op" "$W/fenced" "$P1" x.row.example
+		echo "$label $op $PLACE $PLACE" >>"$S/fenced.in"
+		place "$label" "$op" "$HOME/.ssh/rows" "$P2" x.denied.example
+		a=$PLACE
+		place "$label" "$op" "$W/other" "$P2" x.denied.example
+		echo "$label $op $a $PLACE" >>"$S/no1.in"
 		case $op in
-		OP_RENAME | OP_LINK) echo "$label $op $b $a" >>"$S/no2.in" ;;
+		OP_RENAME | OP_LINK) echo "$label $op $PLACE $a" >>"$S/no2.in" ;;
 		esac
 	done <"$S/rows"
+	furnish "${dirs[@]}"
 	cp "$S"/*.in "$W/"
 }
 
-# The word that the ledger uses for a row.
-op_of() {
-	local name=${2#OP_}
-	[ "$1" != syscall ] || name=READ
-	echo "${name,,}"
-}
-
-# The text of the ledger for a row's place.
-target_of() {
+# is_recorded LABEL OP VERDICT PLACE: does the ledger hold the row, in its own words?
+is_recorded() {
+	local op=${2#OP_} target=$4
+	[ "$1" != syscall ] || op=READ
 	case $2 in
-	OP_CONNECT) echo ":$3\"" ;;
-	OP_RESOLVE) echo "\"$3" ;;
-	*) echo "$3" ;;
+	OP_CONNECT) target=":$4\"" ;;
+	OP_RESOLVE) target="\"$4" ;;
 	esac
+	find_records "${op,,}" "$3" "$target"
+	[ ${#RECORDS[@]} != 0 ]
 }
 
 complain() {
@@ -92,13 +94,12 @@ complain() {
 check_allowed() {
 	local label op a b bare got
 	while read -r label op a b; do
-		bare=$(cat "$W/bare.d/$label.out")
-		got=$(cat "$W/fenced.d/$label.out")
+		read -r bare <"$W/bare.d/$label.out"
+		read -r got <"$W/fenced.d/$label.out"
 		[ "$bare" != "$label absent" ] || bare=$got
 		[ -n "$got" ] && [ "$got" = "$bare" ] || complain "$label: fenced '$got', bare '$bare'"
 		[ ! -s "$W/fenced.d/$label.err" ] || complain "$label: said $(cat "$W/fenced.d/$label.err")"
-		[ -n "$(records "$(op_of "$label" "$op")" allow "$(target_of "$label" "$op" "$a")")" ] ||
-			complain "$label: no record of $(op_of "$label" "$op") $a"
+		is_recorded "$label" "$op" allow "$a" || complain "$label: no record of $op $a"
 	done <"$S/fenced.in"
 }
 
@@ -106,16 +107,17 @@ check_allowed() {
 check_denied() {
 	local label op a b got pat
 	while read -r label op a b; do
-		got=$(cat "$W/$1.d/$label.out")
+		content_of "$W/$1.d/$label.out"
+		got=${TEXT%$'\n'}
 		pat="^$label (-1 13|13 77)$"
 		# Names have errors of their own; a shell that may not start is a status of system().
 		[ "$op" != OP_RESOLVE ] || pat="^$label -1 77$"
-		grep -qE "$pat" <<<"$got" || complain "$label: denied gives '$got'"
-		grep -q heard <<<"$got" && complain "$label: something was sent"
-		grep -q '^pale: denied' "$W/$1.d/$label.err" || complain "$label: nothing said: $(cat "$W/$1.d/$label.err")"
+		[[ $got =~ $pat ]] || complain "$label: denied gives '$got'"
+		[[ $got != *heard* ]] || complain "$label: something was sent"
+		content_of "$W/$1.d/$label.err"
+		[[ $'\n'$TEXT == *$'\npale: denied'* ]] || complain "$label: nothing said: $TEXT"
 		[ "$1" = no2 ] && a=$b
-		[ -n "$(records "$(op_of "$label" "$op")" deny "$(target_of "$label" "$op" "$a")")" ] ||
-			complain "$label: no record of denied $(op_of "$label" "$op") $a"
+		is_recorded "$label" "$op" deny "$a" || complain "$label: no record of denied $op $a"
 	done <"$S/$1.in"
 }
 
