@@ -189,7 +189,7 @@ checks() {
 
 # Some of them wait for threads and other processes: on a busy machine longer, and twice.
 unit_tests() {
-	export CK_TIMEOUT_MULTIPLIER=3
+	export CK_TIMEOUT_MULTIPLIER=5
 	"$B/unit" >"$T_BASE/log" 2>&1 && { report 0 unit "$T_BASE/log" "$T_BASE/results/unit"; return; }
 	grep -E ':[FE]:' "$T_BASE/log" | sed 's/^/first try: /'
 	"$B/unit" >"$T_BASE/log" 2>&1
@@ -252,7 +252,7 @@ levels_of() {
 for want; do
 	[ "$want" = checks ] || scenarios_of "$want" >/dev/null || exit 2
 done
-[ $# != 0 ] && [ "$1" != checks ] || checks
+[ $# != 0 ] && [ "$1" != checks ] || checks &
 n=0
 while read -r scenario level only; do
 	while [ "$(jobs -rp | wc -l)" -ge "${JOBS:=$(($(nproc) + 1))}" ]; do
