@@ -282,7 +282,7 @@ check-quick:
 # What Landlock bounds on newer kernels alone, as on Debian 12's own.
 OLDER := story/first-day fence/open hooks/gate hooks/agreement
 
-try: deps
+try: deps-try
 	@$(MAKE) --no-print-directory all
 	@tests/try.sh $(B)
 
@@ -409,8 +409,11 @@ format-check:
 
 # --- packages this needs (Debian) ------------------------------------------------------------------
 
-DEPS := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev check libsodium-dev libjansson-dev libidn2-dev \
-	libunistring-dev libpsl-dev libldns-dev libncurses-dev libnotify-bin zlib1g-dev libpam0g-dev mandoc git python3 bubblewrap util-linux procps strace nodejs fakeroot faketime curl clang-format \
+# To build; then to try, and to test.
+DEPS_BUILD := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev libsodium-dev libjansson-dev libidn2-dev \
+	libunistring-dev libpsl-dev libldns-dev libncurses-dev zlib1g-dev libpam0g-dev
+DEPS_TRY := $(DEPS_BUILD) git curl
+DEPS := $(DEPS_TRY) check libnotify-bin mandoc python3 bubblewrap util-linux procps strace nodejs fakeroot faketime clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
 	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim zsh fish
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
@@ -424,10 +427,14 @@ define need
 	@missing=$$(dpkg-query -W -f='$${Status} $${Package}\n' $(1) 2>/dev/null | sed -n 's/^install ok installed //p' | sort -u | \
 		comm -13 - <(printf '%s\n' $(1) | sort -u)); \
 	[ -z "$$missing" ] || { echo "installing:" $$missing; $(SUDO) apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; }
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; }
 endef
 deps:
 	$(call need,$(DEPS))
+deps-build:
+	$(call need,$(DEPS_BUILD))
+deps-try:
+	$(call need,$(DEPS_TRY))
 deps-bench: deps
 	$(call need,$(DEPS_BENCH))
 deps-deb: deps
@@ -557,5 +564,5 @@ help:
 
 -include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
 
-.PHONY: all tests check check-quick nightly vm html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick nightly vm html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:
