@@ -127,7 +127,7 @@ $(B)/%.o: %.S $(wildcard policy/presets/*.ini policy/presets/agents/*.ini) polic
 
 # .text is paid for in every process.  Fast is what each judged open passes and counts in its time, small what
 # any call on files passes, smallest all else.
-SO_FAST := policy/base/path policy/wire/ring policy/judge/trie preload/process/clock preload/tell/log preload/judge/open
+SO_FAST := policy/base/path policy/wire/ring policy/judge/trie preload/process/clock preload/tell/log preload/judge/check_open
 SO_SMALL := policy/judge/eval policy/judge/eval_path policy/base/fileop policy/file/resolve_walk \
 	preload/judge/near preload/process/sys preload/judge/gate
 $(SO_SMALL:%=$(B)/so/%.o): SO_CFLAGS += -Os
@@ -165,7 +165,7 @@ $(B)/exports.map: preload/hooks/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := caller carried errors execs names net raw reader shed storm
+STATIC_VICTIMS := carried errors execs names net plain_calls raw reader shed storm
 
 # Of the tools, a suite links what it calls; the dispatcher is the suite's own.
 $(B)/libtools.a: $(filter-out $(B)/tools/pale.o,$(TOOLS_OBJ))
@@ -204,8 +204,8 @@ $(B)/victims/%-static: tests/victims/%.c Makefile
 	$(Q)$(CC) -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -static -o $@ $<
 
 # Escapes: the same probes once for each way of making a system call (tests/escapes/escape.h).
-ESCAPE_SRC := $(addprefix tests/escapes/,main.c reads.c writes.c removals.c attrs.c git.c execs.c pales.c net.c tcp.c udp.c letters.c question.c dns.c beside.c listen.c sockets.c ipc.c seen.c kernel.c)
-ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/net.h tests/escapes/question.h $(wildcard tests/escapes/probes*.def) tests/victims/raw.h policy/image/image.h Makefile
+ESCAPE_SRC := $(addprefix tests/escapes/,escape.c reads.c writes.c removals.c attributes.c git.c denied_programs.c pales.c netprobe.c tcp.c udp.c letters.c dnsquery.c dns.c beside.c listen.c unix_sockets.c ipc.c seen.c kernel.c)
+ESCAPE_DEP := $(ESCAPE_SRC) tests/escapes/escape.h tests/escapes/netprobe.h tests/escapes/dnsquery.h $(wildcard tests/escapes/probes*.def) tests/victims/rawcall.h policy/image/image.h Makefile
 ESCAPE_CFLAGS := -std=gnu17 -O1 -g -I. -D_GNU_SOURCE -Wall -Wno-unused-result
 ESCAPES := $(addprefix $(B)/victims/,$(addprefix escape-,libc raw dig static musl) race exec_race exec_race-static escbanned esctool pale-rings)
 $(B)/victims/escape-raw: ESCAPE_HOW := -DESCAPE_RAW
@@ -220,7 +220,7 @@ $(B)/victims/escape-musl: $(ESCAPE_DEP)
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)musl-gcc -static $(ESCAPE_CFLAGS) -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $(ESCAPE_SRC)
-$(B)/victims/race: tests/escapes/race.c tests/victims/raw.h Makefile
+$(B)/victims/race: tests/escapes/race.c tests/victims/rawcall.h Makefile
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -static -o $@ $<
@@ -234,7 +234,7 @@ $(B)/victims/escbanned $(B)/victims/esctool: tests/escapes/banned.c Makefile
 	$(call note,LD)
 	$(Q)$(CC) $(ESCAPE_CFLAGS) -o $@ $<
 # A pale of which rings can be taken away, from the very objects of the other.
-$(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/rings.o $(B)/libpolicy.a | $(LDNS_OWN)
+$(B)/victims/pale-rings: $(TOOLS_OBJ) $(B)/tests/escapes/pale_rings.o $(B)/libpolicy.a | $(LDNS_OWN)
 	@mkdir -p $(@D)
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -Wl,--wrap=landlock_restrict,--wrap=filter_build -o $@ $^ $(LIBS_tools)
@@ -289,7 +289,7 @@ try: deps-try
 # Real agents from npm under the fence, offline against a scripted model (needs the npm registry once).
 agents: deps
 	@$(MAKE) --no-print-directory all
-	@bash tests/agents/run.sh $(B)
+	@bash tests/agents/agents.sh $(B)
 
 # Paths, links, directories, addresses and arguments flipped by a second thread: a million tries of each; the
 # memory of the records, written over for ten minutes; helper, supervisor or agent killed at 300 random moments.
@@ -305,7 +305,7 @@ race: deps
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat
 	@$(MAKE) --no-print-directory all
-	@tests/compat/run.sh $(B)
+	@tests/compat/compat.sh $(B)
 
 # Ratios to bare, then the same work beside other fences.
 bench: deps-bench
@@ -313,8 +313,8 @@ bench: deps-bench
 	@tests/bench/bench.sh $(B)
 	@tests/bench/bench.sh $(B) --peers
 	@tests/bench/exec.sh $(B)
-	@tests/bench/net.sh $(B)
-	@tests/bench/terminal.sh $(B)
+	@tests/bench/network.sh $(B)
+	@tests/bench/terminal_cost.sh $(B)
 
 # Everything but the object itself under AddressSanitizer and UBSan; CK_FORK=no so that leaks are seen.
 asan: deps
@@ -340,7 +340,7 @@ MUST_FIND_tsan := data race
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Beside policy/, what a target of these names is about.
-FUZZ_DNS := tools/dns/question.c tools/dns/answer.c tools/dns/reply.c tools/dns/nameserver.c
+FUZZ_DNS := tools/dns/query.c tools/dns/answer.c tools/dns/reply.c tools/dns/nameserver.c
 # What all targets are linked with is compiled once.
 FUZZ_FLAGS := -std=gnu17 -g -O1 -I. -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OBJ := $(patsubst %.c,.build/fuzz/o/%.o,$(filter %.c,$(POLICY_SRC)))

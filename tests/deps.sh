@@ -67,6 +67,11 @@ for folder in "${!files[@]}"; do
 	[[ "$known " == *" $folder "* ]] || complain "$folder is no room of tests/rooms.txt"
 done
 
+# A base name says which file is meant; git.c and git.h are the command line's and the supervisor's.
+twice=$(find policy preload helper tools tests -name '*.[chS]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' |
+	sed 's|.*/||' | sort | uniq -d | grep -vx 'git\.[ch]')
+[ -z "$twice" ] || complain "files of one name: ${twice//$'\n'/ }"
+
 # The pure part takes nothing but mem* and str* of libc, so no header of stdio or of the allocator.
 pure=$(sed -n 's/^PURE := //p' Makefile)
 for room in $pure; do

@@ -12,7 +12,7 @@
 #include "policy/base/path.h"
 #include "policy/base/util.h"
 #include "policy/grant/grant_impl.h"
-#include "sockets.h"
+#include "known_sockets.h"
 
 #define PORTS_MAX 8
 

@@ -2,7 +2,7 @@
 #include "parse_impl.h"
 #include "policy/command/git.h"
 #include "policy/base/path.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 
 #include <errno.h>
 #include <stdio.h>

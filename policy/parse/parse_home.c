@@ -3,7 +3,7 @@
  */
 #include "parse_impl.h"
 #include "policy/base/path.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "parse_impl.h"
 #include "policy/base/path.h"
 #include "policy/base/util.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include <stdarg.h>
 
-#include "preload/judge/exec.h"
+#include "preload/judge/exec_program.h"
 #include "preload/process/envp.h"
 #include "preload/process/sys.h"
 

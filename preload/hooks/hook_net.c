@@ -6,7 +6,7 @@
 #include <sys/un.h>
 
 #include "preload/judge/check.h"
-#include "preload/judge/net.h"
+#include "preload/judge/destination.h"
 #include "preload/process/gate.h"
 #include "preload/process/memory.h"
 #include "preload/process/real.h"

@@ -4,7 +4,7 @@
  */
 #include "policy/base/buf.h"
 
-#include "preload/judge/net.h"
+#include "preload/judge/destination.h"
 #include "preload/process/real.h"
 #include "preload/process/session.h"
 

@@ -10,7 +10,7 @@
 #include "policy/base/sockaddr.h"
 
 #include "preload/judge/check.h"
-#include "preload/judge/net.h"
+#include "preload/judge/destination.h"
 #include "preload/process/raw.h"
 #include "preload/process/real.h"
 #include "preload/process/session.h"

@@ -8,7 +8,7 @@
 
 #include "policy/base/buf.h"
 
-#include "preload/judge/exec.h"
+#include "preload/judge/exec_program.h"
 #include "preload/process/envp.h"
 #include "preload/process/real.h"
 #include "preload/process/session.h"

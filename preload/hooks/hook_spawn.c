@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "preload/judge/check_open.h"
-#include "preload/judge/exec.h"
+#include "preload/judge/exec_program.h"
 #include "preload/process/cancel.h"
 #include "preload/process/envp.h"
 #include "preload/process/memory.h"

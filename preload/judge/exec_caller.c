@@ -8,7 +8,7 @@
 #include "preload/process/session.h"
 #include "preload/process/sys.h"
 
-#include "exec.h"
+#include "exec_program.h"
 
 bool exec_is_by_git(const struct request *req, char *room, size_t size)
 {

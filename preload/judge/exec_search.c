@@ -4,7 +4,7 @@
  */
 #include <limits.h>
 
-#include "exec.h"
+#include "exec_program.h"
 
 extern char **environ;
 

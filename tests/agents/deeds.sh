@@ -1,4 +1,4 @@
-# What a scripted agent is told to do, and how it is known whether it was done.  Sourced after agent.sh.
+# What a scripted agent is told to do, and how it is known whether it was done.  Sourced after npm.sh.
 #
 # world makes the same workspace each time; good_steps prints steps for model.py, bad_steps those of the
 # table of deeds; harm prints the name of each bad deed that came true, as seen on disk, at the listener

@@ -1,4 +1,4 @@
-# Full-screen agents in tmux, bare and fenced: sourced after agent.sh.
+# Full-screen agents in tmux, bare and fenced: sourced after npm.sh.
 #
 # start_screen bare|fenced NAME leaves the agent on the screen; what it shows once it changes no more is in
 # $S/screen.  No request leads to the model: it is the screen that an agent starts with.

@@ -1,7 +1,7 @@
-# One trial of one agent: trial.sh AGENT TEST, started by run.sh as the ordinary user.
+# One trial of one agent: trial.sh AGENT TEST, started by agents.sh as the ordinary user.
 . "$T_LIB"
 A=$(dirname "$0")
-. "$A/agent.sh"
+. "$A/npm.sh"
 . "$A/deeds.sh"
 . "$A/screen.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the fence costs: ratios to bare, medians of one interleaved run (worker.c, drive.c, policy.c).
+# What the fence costs: ratios to bare, medians of one interleaved run (worker.c, drive.c, rules.c).
 #
 #   tests/bench/bench.sh BUILD_DIR [--level LEVEL,...] [--only ROW,...] [--json] [--quick] [--peers]
 #
@@ -49,7 +49,7 @@ build_tools() {
 		"$cc" "${flags[@]}" -o "$bin/$name" "$top/tests/bench/$name.c" || return 1
 	done
 	"$cc" "${flags[@]}" -DSTATIC -static -o "$bin/worker-static" "$top/tests/bench/worker.c" || return 1
-	"$cc" "${flags[@]}" -o "$bin/policy" "$top/tests/bench/policy.c" "$build/libpolicy.a" \
+	"$cc" "${flags[@]}" -o "$bin/rules" "$top/tests/bench/policy.c" "$build/libpolicy.a" \
 		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
 	"$cc" "${flags[@]}" -o "$bin/drain" "$top/tests/bench/drain.c" "$build/libpolicy.a" \
 		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
@@ -264,7 +264,7 @@ columns=$levels
 [ -z "$beside" ] || { peers_prepare && peers_workers; } || exit 2
 {
 	[ -n "$only$beside" ] || static_rows
-	[ -n "$only$beside" ] || as_user "$bin/policy" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
+	[ -n "$only$beside" ] || as_user "$bin/rules" | awk -F'\t' '{ printf "%s\t-\t%s\t%s\t%s\n", $1, $2, $3, $4 }'
 	[ -n "$beside" ] || { supervisor_rows && drain_rows && gc_rows; }
 	rows | as_user "$bin/drive" "${words[@]}"
 } 2>"$scratch/stderr" | awk -f "$top/tests/bench/report.awk" -v json="$json" -v levels="$columns" -v beside="$beside"

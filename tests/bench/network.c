@@ -1,6 +1,6 @@
 /*
- * What net.sh measures, one process bare and one under the fence, told what to do by drive.c as worker.c is:
- * requests on stdin, "VALUE STATUS" on stdout, nanoseconds and 0 or an errno.
+ * What network.sh measures, one process bare and one under the fence, told what to do by drive.c as worker.c
+ * is: requests on stdin, "VALUE STATUS" on stdout, nanoseconds and 0 or an errno.
  *
  *   connect N ADDR PORT       a stream connected and reset            (the time of one)
  *   stream MB ADDR PORT       so many MiB through one connected stream, until the other end has them (of one)

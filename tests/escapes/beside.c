@@ -1,7 +1,7 @@
 /*
  * Data carried out beside an allowed question, in what is no question, and by streams (see dns.c).
  */
-#include "question.h"
+#include "dnsquery.h"
 
 #include <stdio.h>
 #include <string.h>

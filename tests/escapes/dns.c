@@ -4,7 +4,7 @@
  * The name server of target.py looks for the probe's name in all that comes to it.  Nobody may ask for what
  * is below leak.example; good.example, and what is below wild.example and flood.example, is allowed.
  */
-#include "question.h"
+#include "dnsquery.h"
 
 #include <poll.h>
 #include <stdio.h>

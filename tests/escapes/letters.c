@@ -1,5 +1,5 @@
 /* Datagrams to whom no rule names, by messages that bear a name, and by names that change meanwhile. */
-#include "net.h"
+#include "netprobe.h"
 
 #include <sched.h>
 #include <signal.h>

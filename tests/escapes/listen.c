@@ -1,5 +1,5 @@
 /* Listeners for the world, and sockets of families that are no network of ours. */
-#include "net.h"
+#include "netprobe.h"
 
 #include <linux/netlink.h>
 #include <string.h>

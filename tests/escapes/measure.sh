@@ -7,7 +7,7 @@
 # listener counts as an escape as well.
 
 E=$T_BASE/t/escapes
-. "$E/net.sh"
+. "$E/netprobe.sh"
 
 # The probes' own language of variants that are scripts.
 command_of() {

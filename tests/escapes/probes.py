@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Escapes by python's own ways: probes.py list | run; the protocol is tests/escapes/main.c's."""
+"""Escapes by python's own ways: probes.py list | run; the protocol is tests/escapes/escape.c's."""
 import ctypes
 import glob
 import mmap
@@ -253,7 +253,7 @@ PROBES = {
     "py_nice": ("14", "F", "PALE",
         lambda: done(os.setpriority, os.PRIO_PROCESS, PALE, os.getpriority(os.PRIO_PROCESS, 0))),
 }
-# What needs the addresses and names of a network of its own (net.sh).
+# What needs the addresses and names of a network of its own (netprobe.sh).
 ALONE = {
     "py_decimal": ("61", "S", "NET", lambda: calls("757145666")),
     "py_hex_number": ("61", "S", "NET", lambda: calls("0x2d212042")),

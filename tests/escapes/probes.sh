@@ -1,5 +1,5 @@
 # Escapes by busybox, a static program: probes.sh list | run, inside `busybox sh`; the protocol is
-# tests/escapes/main.c's.  Applets are started by name, through the shell's own /proc/self/exe.
+# tests/escapes/escape.c's.  Applets are started by name, through the shell's own /proc/self/exe.
 
 B="busybox"
 T='
@@ -61,7 +61,7 @@ list() {
 	done
 }
 
-# Where somebody has all addresses (net.sh); what came of it that one knows.
+# Where somebody has all addresses (netprobe.sh); what came of it that one knows.
 EVIL=45.33.32.66
 E() {
 	[ -n "$ESCAPE_NET" ] || exit 2

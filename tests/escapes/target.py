@@ -3,7 +3,7 @@
 
 Listens where nobody of the session may call (TCP, UDP, unix and abstract sockets), has a terminal, shared
 memory, semaphores, a message queue, and a neighbour: a process that stands in the key's directory and has it open.
-In a network of its own (net.sh) it also has the ports of name servers, and answers as one.
+In a network of its own (netprobe.sh) it also has the ports of name servers, and answers as one.
 DIR/env says where, once all is there; DIR/calls gets the name of each probe that comes in, in whatever.
 """
 import ctypes
@@ -18,7 +18,7 @@ import time
 
 HERE, KEY = sys.argv[1:]
 ALONE = "ESCAPE_NET" in os.environ
-ALLOWED = "151.101.1.10"  # whoever comes there may: GOOD of net.h
+ALLOWED = "151.101.1.10"  # whoever comes there may: GOOD of netprobe.h
 GROUP = "224.0.0.251"
 
 # --- the name server --------------------------------------------------------------------------------------

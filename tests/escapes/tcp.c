@@ -1,5 +1,5 @@
 /* Streams to hosts and ports that the policy does not name. */
-#include "net.h"
+#include "netprobe.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262

@@ -1,5 +1,5 @@
 /* Datagrams to whom no rule names: a socket that is connected to nobody, or to somebody else. */
-#include "net.h"
+#include "netprobe.h"
 
 #include <fcntl.h>
 #include <linux/aio_abi.h>

@@ -13,7 +13,7 @@
 
 #include "policy/wire/ring.h"
 
-#include "tests/unit/carried.h"
+#include "tests/unit/served.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

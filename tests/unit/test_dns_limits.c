@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/dns/limits.h"
+#include "tools/dns/name_limits.h"
 
 Suite *suite_dns_limits(void);
 

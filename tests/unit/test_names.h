@@ -11,7 +11,7 @@
 
 #include "policy/base/util.h"
 
-#include "tests/unit/carried.h"
+#include "tests/unit/served.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "tests/unit/carried.h"
+#include "tests/unit/served.h"
 #include "tests/unit/dns_fixture.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/hosts/resolver.h"

@@ -5,7 +5,7 @@
 
 #include "policy/base/addr.h"
 #include "policy/base/sockaddr.h"
-#include "policy/lesson/sockets.h"
+#include "policy/lesson/known_sockets.h"
 
 Suite *suite_sockaddr(void);
 

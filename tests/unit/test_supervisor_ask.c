@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/carried.h"
+#include "tests/unit/served.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/verdict/verdict.h"
 

@@ -23,7 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define UNKNOWN	 0x40000000 /* a flag that no kernel knows */

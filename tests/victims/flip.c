@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 static char word[64];
 static char good[64], bad[64];

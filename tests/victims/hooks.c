@@ -41,7 +41,7 @@
 #include <utmpx.h>
 #include <wordexp.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 #undef res_query
 #undef res_search

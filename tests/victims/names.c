@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "tests/victims/names_calls.h"
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 /* --- the fixture -------------------------------------------------------------------------------- */

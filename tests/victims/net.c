@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 static char **args;
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 int main(int argc, char **argv)
 {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 static bool raw;
 static int to_thread[2], from_thread[2];

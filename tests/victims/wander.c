@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/victims/raw.h"
+#include "tests/victims/rawcall.h"
 
 static const char *fine, *bad;
 

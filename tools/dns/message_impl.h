@@ -1,4 +1,4 @@
-/* Shared by question.c, answer.c and reply.c; private to them. */
+/* Shared by query.c, answer.c and reply.c; private to them. */
 #ifndef PALE_DNS_MESSAGE_IMPL_H
 #define PALE_DNS_MESSAGE_IMPL_H
 

@@ -78,7 +78,7 @@ int policy_diff(const struct options *o, int argc, char **argv);
  */
 int editor_run(const char *file);
 
-/* --- lint.c --- */
+/* --- pale_lint.c --- */
 
 /* Adds the findings of `pale lint` about a loaded policy.  0 or -ENOMEM. */
 int lint_loaded(const struct loaded *l, struct diags *d);

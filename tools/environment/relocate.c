@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/options.h"

@@ -4,7 +4,7 @@
  * Each source has a reader that adds the rules that pale can enforce (carry_*) and reports those that it
  * cannot (carry_tell).  No rule is left out or becomes weaker without a report: what is not understood is
  * reported, and a rule that would win in pale but not in the source is removed (order.c).  The result is
- * parsed and linted before it is printed (check.c).
+ * parsed and linted before it is printed (repair.c).
  */
 #ifndef PALE_IMPORT_H
 #define PALE_IMPORT_H
@@ -64,7 +64,7 @@ bool carry_closes(const struct carried *c);
 /* The policy as text (the caller must free it); sets the number of each line. */
 char *carry_text(struct import *im);
 
-/* --- order.c, check.c --- */
+/* --- order.c, repair.c --- */
 
 /* Removes or narrows rules that would win in pale's order of rules but not in the source's. */
 void order_settle(struct import *im);

@@ -24,7 +24,7 @@
 #include "tools/base/output.h"
 #include "tools/base/program.h"
 #include "tools/git/gitbranch.h"
-#include "tools/question/chain.h"
+#include "tools/question/command_chain.h"
 
 #include "run.h"
 

@@ -40,7 +40,7 @@ struct caller {
 	struct worker *worker;
 	struct proc *proc;	   /* NULL: not looked up yet */
 	struct waiting *resumed;   /* set where the call was served before and has waited, else NULL */
-	struct approved *approved; /* what the operator approved of it: record.c; NULL: nothing was asked */
+	struct approved *approved; /* what the operator approved: call_record.c; NULL: nothing was asked */
 	const struct git_at *at;   /* what is held of the name that is judged now; NULL: nothing */
 	bool git_turn;		   /* this call holds the lock for changes of files that git obeys: git.c */
 	bool git_late;		   /* judged when it has been written, by git_late_rule: git_late.c */

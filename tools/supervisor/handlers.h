@@ -8,7 +8,7 @@ struct caller;
 
 struct answer carry_exec(struct caller *c);   /* exec.c, exec_verify.c */
 struct answer carry_open(struct caller *c);   /* open.c */
-struct answer carry_unlink(struct caller *c); /* names.c */
+struct answer carry_unlink(struct caller *c); /* entries.c */
 struct answer carry_rename(struct caller *c);
 struct answer carry_link(struct caller *c);
 struct answer carry_make(struct caller *c);

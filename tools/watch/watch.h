@@ -1,10 +1,10 @@
 /*
  * pale watch: the operator's screen.
  *
- *   cards.c   what waits in all sessions, which of it is shown, and the decisions
- *   answer.c  keys that answer: what they ask first, and what became of it
- *   draw.c    the screen as a whole;  screen.c  ncurses;  pad.c  a text that is read to its end
- *   main.c    the other keys, the loop, the command
+ *   cards.c        what waits in all sessions, which of it is shown, and the decisions
+ *   answer_keys.c  keys that answer: what they ask first, and what became of it
+ *   draw.c         the screen as a whole;  screen.c  ncurses;  pad.c  a text that is read to its end
+ *   watch.c        the other keys, the loop, the command
  *
  * There is one thread.  Text from a session is untrusted: it reaches the screen as printable ASCII only, at
  * places that pale chooses.
@@ -112,7 +112,7 @@ void card_choose(struct watch *w, json_t *card, enum chosen_by by);
 /* Shows the card again, from its start. */
 void card_show(struct watch *w);
 
-/* --- answer.c ----------------------------------------------------------------------------------------- */
+/* --- answer_keys.c ------------------------------------------------------------------------------------ */
 
 void answer_once(struct watch *w, int key);
 void answer_deny(struct watch *w, int key);

@@ -2,7 +2,7 @@
 # limit: 90
 # A line that allows takes no passphrase away, unless it says so: what cannot be taken back is asked all the same.
 . "$T_LIB"
-. "$T_BASE/t/stepup.sh"
+. "$T_BASE/t/stepup-lib.sh"
 
 # allowing LINE...: a policy that allows npm to publish, with these lines below that.
 allowing() {

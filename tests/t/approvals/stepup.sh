@@ -2,7 +2,7 @@
 # limit: 90
 # What cannot be taken back needs the passphrase: asked on a terminal, checked by the helper, for one card.
 . "$T_LIB"
-. "$T_BASE/t/stepup.sh"
+. "$T_BASE/t/stepup-lib.sh"
 
 t_set_change_remove() {
 	tty short short -- pale passphrase set

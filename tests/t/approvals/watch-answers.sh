@@ -1,7 +1,7 @@
 # limit: 60
 # pale watch: answers that are wider than one question, and those that are confirmed.
 . "$T_LIB"
-. "$T_BASE/t/watch.sh"
+. "$T_BASE/t/watch-lib.sh"
 
 # An editor that leaves this line in the file.
 editor() {

@@ -1,7 +1,7 @@
 # limit: 60
 # pale watch on a terminal: what it shows, which key answers when, and that nothing else does.
 . "$T_LIB"
-. "$T_BASE/t/watch.sh"
+. "$T_BASE/t/watch-lib.sh"
 
 t_allow_once() {
 	ask_touch

@@ -3,7 +3,7 @@
 # Bad input and faults: whatever breaks, nothing is allowed by it, nobody hangs, nothing is left behind.
 . "$T_LIB"
 
-CALLER=$T_VICTIMS/caller-static
+CALLER=$T_VICTIMS/plain_calls-static
 
 # Of the session's own children by the mark that each carries.
 left_over() {

@@ -69,7 +69,7 @@ t_none() {
 }
 
 t_what_is_installed_has_no_such_switch() {
-	PALE_RINGS='' fence "$T_VICTIMS/caller-static" open ~/.ssh/id_rsa
+	PALE_RINGS='' fence "$T_VICTIMS/plain_calls-static" open ~/.ssh/id_rsa
 	denied read "$HOME/.ssh/id_rsa"
 	! grep -q PALE_RINGS "$T_STAGE/bin/pale" "$T_STAGE/lib/pale/libpale.so" "$T_STAGE/libexec/pale/pale-helper" ||
 		fail "it is there"

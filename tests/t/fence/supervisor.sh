@@ -2,7 +2,7 @@
 # What did not come through the hooks is carried: judged, recorded, said, and answered once, whoever dies.
 . "$T_LIB"
 
-CALLER=$T_VICTIMS/caller
+CALLER=$T_VICTIMS/plain_calls
 
 t_recorded_as_seen_by_the_kernel() {
 	fence "$CALLER" open file

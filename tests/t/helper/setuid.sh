@@ -48,7 +48,7 @@ python_suite() {
 
 listen() {
 	need systemd-analyze
-	PYTHONDONTWRITEBYTECODE=1 python3 "${T_LIB%/*}/helper/listener.py" "$HELPER" \
+	PYTHONDONTWRITEBYTECODE=1 python3 "${T_LIB%/*}/helper/socket_unit.py" "$HELPER" \
 		/etc/systemd/system/pale-helper@.service >"$S/listening" 2>&1 &
 	until_true 5 grep -q listening "$S/listening" || fail "the listener does not listen: $(cat "$S/listening")"
 }

@@ -106,7 +106,7 @@ t_strict_closes_it() {
 
 t_the_pass_stays_in_the_image() {
 	mkdir d
-	fence "$T_VICTIMS/gate" d
+	fence "$T_VICTIMS/pass" d
 	rc_is 0
 	err_is_empty
 	[ "$(sed 's/ at .*//' "$S/out")" = $'clean\nplanted\nin memory' ] || fail "the pass is elsewhere"
@@ -115,7 +115,7 @@ t_the_pass_stays_in_the_image() {
 t_strict_has_none() {
 	mkdir d
 	OPTS=(--level strict)
-	fence "$T_VICTIMS/gate" d
+	fence "$T_VICTIMS/pass" d
 	rc_is 0
 	out_is closed
 }

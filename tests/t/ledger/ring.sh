@@ -25,10 +25,10 @@ attacked() {
 	local n=0 attack
 	while read -r attack; do
 		rm -f over
-		beside "$T_VICTIMS/ring" "$attack"
+		beside "$T_VICTIMS/ring_attack" "$attack"
 		[ "$RC" = 0 ] || fail "$attack: status $RC"
 		n=$((n + 1))
-	done < <("$T_VICTIMS/ring" list | sed -n "s/^$1 //p")
+	done < <("$T_VICTIMS/ring_attack" list | sed -n "s/^$1 //p")
 	[ "$n" -ge "$2" ] || fail "only $n attacks"
 }
 
@@ -124,7 +124,7 @@ t_no_word_silences_it() {
 	for word in 0 1 2 8 16 24 25 26 32 33; do
 		for value in 0 1 0xffffffffffffffff; do
 			rm -rf "$STATE/sessions"
-			fence bash -c "$T_VICTIMS/ring set $word $value; { : >~/secret-0; }; bash -c ': >~/secret-1'; cat file"
+			fence bash -c "$T_VICTIMS/ring_attack set $word $value; { : >~/secret-0; }; bash -c ': >~/secret-1'; cat file"
 			out_has hello
 			said=$(cat "$S/err")
 			[ "$(cat "$STATE"/sessions/*/ledger.jsonl | grep '"verdict":"deny"' | grep -c 'secret-[01]')" = 2 ] ||
@@ -150,7 +150,7 @@ fuzzed() {
 	EOF2
 	fence bash -c "bash work.sh count-1 & one=\$!
 		bash work.sh count-2 &
-		$T_VICTIMS/ring fuzz $1 $seed; : >over
+		$T_VICTIMS/ring_attack fuzz $1 $seed; : >over
 		wait \$! && wait \$one"
 	[ "$RC" = 0 ] || fail "seed $seed: status $RC"
 	[ "$(cat count-1)" -gt 5 ] && [ "$(cat count-2)" -gt 5 ] || fail "seed $seed: hooked processes were held up"

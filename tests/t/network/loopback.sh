@@ -4,7 +4,7 @@
 # Ports of this machine: the session's own are open, whoever else listens acts outside the fence.  Who was
 # reached is what the listeners say.
 . "$T_LIB"
-. "$(dirname "$T_LIB")/loopback.sh"
+. "$(dirname "$T_LIB")/loopback-lib.sh"
 
 # --- what goes on working ----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 # retry: timeouts
 # Ports of this machine that were the session's, or are somebody else's as well.
 . "$T_LIB"
-. "$(dirname "$T_LIB")/loopback.sh"
+. "$(dirname "$T_LIB")/loopback-lib.sh"
 
 # --- who was, and is no more --------------------------------------------------------------------------------
 

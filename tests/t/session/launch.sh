@@ -194,7 +194,7 @@ t_a_nested_launch_judges_the_interpreter() {
 }
 
 t_a_nested_run_of_a_static_program() {
-	local static=$T_VICTIMS/caller-static
+	local static=$T_VICTIMS/plain_calls-static
 	printf 'preset = agent\n[files]\ndeny = closed\n' >tight.ini
 	echo in >closed
 	run pale run -q -- "$T_STAGE/bin/pale" run -q -p tight.ini -- "$static" open file

@@ -1,7 +1,7 @@
 # limit: 120
 # Job control: an interactive shell's keys and words do to an agent what they do to any program.
 . "$T_LIB"
-. "$(dirname "$T_LIB")/watch.sh"
+. "$(dirname "$T_LIB")/watch-lib.sh"
 
 # An interactive bash on a screen; its prompt is `$ `.
 desk() {

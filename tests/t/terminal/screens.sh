@@ -2,7 +2,7 @@
 # Full-screen programs look the same with a fence around them, byte for byte of the screen, also after the
 # window changed its size.
 . "$T_LIB"
-. "$(dirname "$T_LIB")/watch.sh"
+. "$(dirname "$T_LIB")/watch-lib.sh"
 
 # on DESK COMMAND: a screen of its own.
 on() {
@@ -127,7 +127,7 @@ attempts() {
 		    key = os.path.expanduser("~/.ssh/")
 		    code = "try: open(%r)\nexcept OSError: pass" % (key + "id_rsa")
 		    subprocess.run([sys.executable, "-c", code])
-		    subprocess.run([os.environ["T_VICTIMS"] + "/caller", "open", key + "con\\fig"])
+		    subprocess.run([os.environ["T_VICTIMS"] + "/plain_calls", "open", key + "con\\fig"])
 	PY
 }
 

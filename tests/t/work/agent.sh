@@ -3,7 +3,7 @@
 # limit: 150
 . "$T_LIB"
 A=$(dirname "$T_LIB")/agents
-. "$A/agent.sh"
+. "$A/npm.sh"
 . "$A/deeds.sh"
 
 works() {

@@ -22,7 +22,7 @@
 #include "tools/cards/grants.h"
 #include "tools/gather/load.h"
 #include "tools/git/gitbranch.h"
-#include "tools/question/chain.h"
+#include "tools/question/command_chain.h"
 #include "tools/question/question.h"
 #include "tools/run/run.h"
 #include "tools/sessions/sessions.h"

@@ -10,7 +10,7 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
-#include "tools/commands/machine/init.h"
+#include "tools/commands/machine/pale_init.h"
 #include "tools/gather/load.h"
 
 #include "learn.h"

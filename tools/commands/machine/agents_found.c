@@ -7,7 +7,7 @@
 
 #include "tools/base/program.h"
 
-#include "init.h"
+#include "pale_init.h"
 
 static bool find(struct agent_found *a, const char *name, size_t n)
 {

@@ -19,7 +19,7 @@
 #include "tools/run/limits/limits.h"
 #include "tools/run/run.h"
 
-#include "init.h"
+#include "pale_init.h"
 
 #define ROWS_MAX    64
 #define AGENTS_MAX  24

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "init.h"
+#include "pale_init.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define PRESET "@PRESET@"

@@ -21,7 +21,7 @@
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
 #include "tools/base/readfile.h"
-#include "tools/commands/machine/init.h"
+#include "tools/commands/machine/pale_init.h"
 #include "tools/edit/edit.h"
 #include "tools/gather/load.h"
 #include "tools/sessions/sessions.h"

@@ -6,7 +6,7 @@
 
 #include "policy/base/path.h"
 #include "policy/base/util.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 
 #include "changed.h"
 

@@ -25,8 +25,8 @@ enum means {
 	MEANS_COUNT
 };
 
-/* Why a session ended: its command ended, the clock or the operator ended it (clock.c), or its helper was
- * gone. */
+/* Why a session ended: its command ended, the clock or the operator ended it (session_end.c), or its helper
+ * was gone. */
 enum end_why { END_ITSELF, END_TIME, END_STOP, END_AT_ONCE, END_HELPER };
 
 /* What this machine has; a directory of cgroups is "" where we cannot make one. */
@@ -114,7 +114,7 @@ int rlimits_set(const struct session_limits *s, pid_t pid);
 /* Threads that uid runs now. */
 size_t threads_of(uid_t uid);
 
-/* --- clock.c: the end that does not come from the command --------------------------------------------- */
+/* --- session_end.c: the end that does not come from the command --- */
 
 struct session_clock {
 	enum end_why why;

@@ -8,7 +8,8 @@
  * was approved, and for a static program.  exec_unproven.c compares all others before their first call is
  * answered.
  *
- * Errors come as in preload/judge/exec.c: those of the program, the verdict, then those of the interpreter.
+ * Errors come as in preload/judge/exec_program.c: those of the program, the verdict, then those of the
+ * interpreter.
  */
 #include "exec.h"
 

@@ -2,7 +2,7 @@
  * Files that a call names: held while they are judged, and their attributes changed.
  *
  * A file that a call names is held once: it is judged, recorded and changed through that, and the caller's
- * path is not used again.  Private to names.c, rename.c, attrs.c and xattrs.c.
+ * path is not used again.  Private to entries.c, rename.c, attrs.c and xattrs.c.
  *
  * An *entry* is a directory that is held and one name in it: unlink, rename and mkdir work on entries.  An
  * *object* is the file itself, held with O_PATH or by a duplicate of the caller's descriptor: chmod,

@@ -11,7 +11,7 @@
 
 #include "tools/dns/door.h"
 #include "tools/dns/forwarder.h"
-#include "tools/dns/limits.h"
+#include "tools/dns/name_limits.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/git/pushes.h"
 #include "tools/supervisor/supervisor.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/lesson/sockets.h"
+#include "policy/lesson/known_sockets.h"
 
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/verdict.h"

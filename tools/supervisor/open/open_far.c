@@ -180,8 +180,8 @@ static int terminal_error(struct caller *c, int fd, const struct target *t)
 
 /*
  * Opens a terminal.  A terminal that the caller already has open was given to it.  The terminal does not
- * become the caller's controlling one: only the caller itself can do that (TIOCSCTTY; preload/judge/open.c
- * does it).
+ * become the caller's controlling one: only the caller itself can do that (TIOCSCTTY;
+ * preload/judge/check_open.c does it).
  */
 static struct answer open_terminal(struct caller *c, const struct opening *o, const struct request *req,
 				   const struct target *t)

@@ -22,7 +22,7 @@
 #include "policy/base/fileop.h"
 #include "policy/base/sockaddr.h"
 #include "policy/file/procpath.h"
-#include "policy/lesson/sockets.h"
+#include "policy/lesson/known_sockets.h"
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
 
