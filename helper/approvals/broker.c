@@ -48,7 +48,7 @@
 
 /* --- answers --- */
 
-static bool answer(struct conn *c, const struct wire_answer *a)
+static bool send_answer(struct conn *c, const struct wire_answer *a)
 {
 	char frame[TEXT_MAX + 256], text[TEXT_MAX];
 	struct wire_answer cut = *a;
@@ -63,13 +63,13 @@ static bool answer(struct conn *c, const struct wire_answer *a)
 	return told;
 }
 
-static void refuse(struct conn *c, enum reason reason, const char *text)
+static void refuse_question(struct conn *c, enum reason reason, const char *text)
 {
 	const struct wire_answer a = {
 		.verdict = VERDICT_DENY, .reason = reason, .text = text, .approval = ""
 	};
 
-	(void)answer(c, &a);
+	(void)send_answer(c, &a);
 }
 
 static bool waits_for(const struct conn *c, const struct approval *ap)
@@ -100,7 +100,7 @@ unsigned broker_tell(struct helper *h, struct approval *ap, size_t first, const 
 		/* Before the answer, since the act's record may be in the ring before answer() returns. */
 		if (a->verdict == VERDICT_ALLOW)
 			outcome_expect(ap, pid);
-		if (!answer(c, a) && a->verdict == VERDICT_ALLOW)
+		if (!send_answer(c, a) && a->verdict == VERDICT_ALLOW)
 			outcome_forgo(ap);
 		else
 			n++;
@@ -150,7 +150,7 @@ static void drop_gone(struct helper *h, struct approval *ap)
 }
 
 /* Adds c to those that ask ap's question; false where c was refused. */
-static bool join(struct helper *h, struct conn *c, struct approval *ap)
+static bool join_askers(struct helper *h, struct conn *c, struct approval *ap)
 {
 	int r;
 
@@ -158,9 +158,10 @@ static bool join(struct helper *h, struct conn *c, struct approval *ap)
 		drop_gone(h, ap);
 	r = card_join(h, ap, c->pid);
 	if (r < 0) {
-		refuse(c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
-		       r == -EMSGSIZE ? "the question is too long to be shown whole, so it is not asked"
-				      : "too many wait for this question already");
+		refuse_question(c, r == -EMSGSIZE ? REASON_TOO_LONG : REASON_NOBODY,
+				r == -EMSGSIZE
+					? "the question is too long to be shown whole, so it is not asked"
+					: "too many wait for this question already");
 		return false;
 	}
 	c->waits = ap;
@@ -177,17 +178,17 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	struct approval *ap = card_new(h, &q);
 
 	if (!ap) {
-		refuse(c, REASON_NOBODY, "the helper is out of memory");
+		refuse_question(c, REASON_NOBODY, "the helper is out of memory");
 		return;
 	}
-	if (!join(h, c, ap)) {
+	if (!join_askers(h, c, ap)) {
 		approval_free(ap);
 		return;
 	}
 	if (card_record_request(h, ap) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
-		refuse(c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
+		refuse_question(c, REASON_NOBODY, "the ledger cannot be written, so nothing can be asked");
 		return;
 	}
 	forget_expired(h, print);
@@ -195,7 +196,7 @@ static void card_open(struct helper *h, struct conn *c, const struct request *re
 	if (queue_add(h->queue, ap, clock_boot_ns()) < 0) {
 		c->waits = NULL;
 		approval_free(ap);
-		refuse(c, REASON_NOBODY, "too many questions wait already");
+		refuse_question(c, REASON_NOBODY, "too many questions wait already");
 		return;
 	}
 	h->tally->asked++;
@@ -223,7 +224,7 @@ static bool settled(struct conn *c, const struct image *img, const struct decisi
 		decision_describe(img, d, text, sizeof(text));
 		a.text = text;
 	}
-	answer(c, &a);
+	send_answer(c, &a);
 	return true;
 }
 
@@ -245,7 +246,7 @@ static bool allow(struct conn *c, const char *id)
 		.verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "", .approval = id
 	};
 
-	return answer(c, &granted);
+	return send_answer(c, &granted);
 }
 
 /* Answers c, or makes it wait, where this question was asked before; false where it is new. */
@@ -260,17 +261,17 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 			outcome_forgo(ap);
 		return true;
 	case KNOWN_DENIED:
-		refuse(c, REASON_REPEATED, "not asked again until the operator says `pale turn`");
+		refuse_question(c, REASON_REPEATED, "not asked again until the operator says `pale turn`");
 		return true;
 	case KNOWN_PENDING:
-		(void)join(h, c, ap);
+		(void)join_askers(h, c, ap);
 		return true;
 	case KNOWN_FULL:
-		refuse(c, REASON_NOBODY, "too many questions wait already");
+		refuse_question(c, REASON_NOBODY, "too many questions wait already");
 		return true;
 	case KNOWN_RATE:
 		h->tally->flooded++;
-		refuse(c, REASON_FLOOD, "too many questions in one second");
+		refuse_question(c, REASON_FLOOD, "too many questions in one second");
 		return true;
 	case KNOWN_NOTHING:
 		break;
@@ -296,14 +297,14 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 	const char *why;
 
 	if (!img) {
-		refuse(c, REASON_MALFORMED, "the session has no such image");
+		refuse_question(c, REASON_MALFORMED, "the session has no such image");
 		return;
 	}
 	d = eval(img, req);
 	if (settled(c, img, &d))
 		return;
 	if (!approvals_are_on(img)) {
-		refuse(c, REASON_NEVER, "");
+		refuse_question(c, REASON_NEVER, "");
 		return;
 	}
 	if (granted(h, c, req, image))
@@ -312,9 +313,9 @@ static void inquire(struct helper *h, struct conn *c, const struct request *req,
 	if (known(h, c, print))
 		return;
 	if (!image_may_ask(h, image))
-		refuse(c, REASON_NOBODY, "");
+		refuse_question(c, REASON_NOBODY, "");
 	else if (!reach_anybody(h, &why))
-		refuse(c, REASON_NOBODY, why);
+		refuse_question(c, REASON_NOBODY, why);
 	else
 		card_open(h, c, req, image, &d, print);
 }
@@ -323,7 +324,8 @@ void broker_ask(struct helper *h, struct conn *c, struct wire_ask *ask)
 {
 	ask->req.is_root = ask->req.is_root && may_be_root(h, c);
 	if (shown_env(h, ask) < 0) {
-		refuse(c, REASON_TOO_LONG, "too many variables differ from those of the session's start");
+		refuse_question(c, REASON_TOO_LONG,
+				"too many variables differ from those of the session's start");
 		return;
 	}
 	inquire(h, c, &ask->req, ask->image);
@@ -343,7 +345,7 @@ void broker_ask_rest(struct helper *h, struct approval *ap)
 	}
 	if (n > 0 && card_keep(&kept, &ap->req) < 0)
 		while (n > 0)
-			refuse(rest[--n], REASON_NOBODY, "the helper is out of memory");
+			refuse_question(rest[--n], REASON_NOBODY, "the helper is out of memory");
 	if (ap->outcome.n_askers == 0)
 		outcome_end(h, ap, "never used: the process that asked is gone");
 	/* This may free ap, to make room for a new card. */

@@ -174,7 +174,7 @@ const struct grant_entry *grants_find(struct helper *h, const struct image *img,
 
 /* --- the file --- */
 
-static void warn(struct helper *h, const char *why)
+static void warn_grants(struct helper *h, const char *why)
 {
 	char text[256];
 	const struct event e = { .op = "grant/store", .via = "helper", .detail = text };
@@ -195,7 +195,7 @@ void grants_refresh(struct helper *h)
 	drop_image(g);
 	grant_list_done(&g->kept);
 	if (store_read(dir, &g->kept, &why) < 0)
-		warn(h, why);
+		warn_grants(h, why);
 }
 
 /*

@@ -26,9 +26,9 @@
 
 #define DAY_S 86400ull
 
-static int say(char *why, size_t size, int err, const char *format, ...)
+static int say_why(char *why, size_t size, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-static int say(char *why, size_t size, int err, const char *format, ...)
+static int say_why(char *why, size_t size, int err, const char *format, ...)
 {
 	va_list ap;
 
@@ -80,7 +80,7 @@ int grants_check(struct helper *h, const struct approval *ap, const char *line, 
 	const char *once = grants_why_once(h, ap->image, &ap->req);
 
 	if (once)
-		return say(why, size, -EPERM, "%s", once);
+		return say_why(why, size, -EPERM, "%s", once);
 	return grant_check(image_of(h, ap->image), section_of(ap), line_meant(ap, line), &ap->req, why, size);
 }
 
@@ -91,17 +91,18 @@ static int order_until(const struct grant_order *o, char until[GRANT_DAY], char 
 
 	until[0] = '\0';
 	if (o->scope != GRANT_PROJECT)
-		return o->until ? say(why, size, -EINVAL, "only a grant for a project has a last day") : 0;
+		return o->until ? say_why(why, size, -EINVAL, "only a grant for a project has a last day")
+				: 0;
 	if (!o->until) {
 		day_of(now + GRANTS_DAYS * DAY_S, until);
 		return 0;
 	}
 	if (day_end(o->until, &end) < 0)
-		return say(why, size, -EINVAL, "the last day (--until) does not exist: write YYYY-MM-DD");
+		return say_why(why, size, -EINVAL, "the last day (--until) does not exist: write YYYY-MM-DD");
 	if (end <= now)
-		return say(why, size, -EINVAL, "the last day is over");
+		return say_why(why, size, -EINVAL, "the last day is over");
 	if (end > now + GRANTS_DAYS_MAX * DAY_S + DAY_S)
-		return say(why, size, -EINVAL, "a grant for a project holds a year at most");
+		return say_why(why, size, -EINVAL, "a grant for a project holds a year at most");
 	snprintf(until, GRANT_DAY, "%s", o->until);
 	return 0;
 }
@@ -137,12 +138,12 @@ static int make(struct helper *h, const struct approval *ap, const struct grant_
 	int r;
 
 	if (record_made(h, e, ap, o) < 0)
-		return say(why, size, -EIO,
-			   "the grant could not be written to the ledger, so nothing was granted");
+		return say_why(why, size, -EIO,
+			       "the grant could not be written to the ledger, so nothing was granted");
 	r = grants_change(h, e->scope, NULL, e, &err);
 	if (r < 0) {
 		(void)grants_record(h, "grant/revoked", e, " it could not be kept", o->pid);
-		return say(why, size, r, "%s", err);
+		return say_why(why, size, r, "%s", err);
 	}
 	return 0;
 }
@@ -154,13 +155,13 @@ static int check_order(struct helper *h, const struct approval *ap, const struct
 	int r;
 
 	if (stepup_by(h, ap->image, ap->risk.level) != STEPUP_BY_NOTHING)
-		return say(why, size, -EPERM,
-			   "what the passphrase or PAM confirms is approved each time: allow it once");
+		return say_why(why, size, -EPERM,
+			       "what the passphrase or PAM confirms is approved each time: allow it once");
 	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
-		return say(why, size, -EINVAL, "once is no grant");
+		return say_why(why, size, -EINVAL, "once is no grant");
 	if (!line)
-		return say(why, size, -EINVAL, "%s",
-			   ap->offers.why_none ? ap->offers.why_none : "no rule is offered");
+		return say_why(why, size, -EINVAL, "%s",
+			       ap->offers.why_none ? ap->offers.why_none : "no rule is offered");
 	r = grants_check(h, ap, line, why, size);
 	return r < 0 ? r : order_until(o, until, why, size);
 }
@@ -195,7 +196,7 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 		return r;
 	if (!agent || !workspace || !by || random_hex(id, (GRANT_ID_HEX - 1) / 2) < 0 ||
 	    grants_bind(h, ap, id, &bound, binding) < 0)
-		return say(why, size, -ENOMEM, "the helper is out of memory");
+		return say_why(why, size, -ENOMEM, "the helper is out of memory");
 	time_format(clock_real_ns(), made);
 	e.line = line_meant(ap, line);
 	e.agent = agent;
@@ -232,7 +233,7 @@ int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, c
 	if (!e)
 		e = grant_list_find(&h->grants->kept, id);
 	if (!e)
-		return say(why, size, -ENOENT, "no grant has this id: see pale grants");
+		return say_why(why, size, -ENOENT, "no grant has this id: see pale grants");
 	r = grant_list_parse(grant_list_text(&none, NULL, e, 0), &was, &err);
 	if (r == 0)
 		r = grants_change(h, e->scope, id, NULL, &err);
@@ -243,7 +244,7 @@ int grants_revoke(struct helper *h, const char *id, const char *by, pid_t pid, c
 		control_notify(h, "grant/revoked", json_pack("{s:s}", "id", was.list->id));
 	}
 	grant_list_done(&was);
-	return r < 0 ? say(why, size, r, "%s", err) : 0;
+	return r < 0 ? say_why(why, size, r, "%s", err) : 0;
 }
 
 /* --- list --- */

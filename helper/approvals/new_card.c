@@ -207,7 +207,7 @@ static int new_id(struct helper *h, char id[APPROVAL_ID_HEX])
 	return 0;
 }
 
-static int fill(struct helper *h, struct approval *ap, const struct card_question *q)
+static int fill_card(struct helper *h, struct approval *ap, const struct card_question *q)
 {
 	ap->asked_real_ns = clock_real_ns();
 	ap->asked_ns = clock_boot_ns();
@@ -232,7 +232,7 @@ struct approval *card_new(struct helper *h, const struct card_question *q)
 {
 	struct approval *ap = calloc(1, sizeof(*ap));
 
-	if (ap && fill(h, ap, q) < 0) {
+	if (ap && fill_card(h, ap, q) < 0) {
 		approval_free(ap);
 		return NULL;
 	}

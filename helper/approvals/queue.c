@@ -114,7 +114,7 @@ void approval_print(const struct request *req, uint32_t image, char print[PRINT_
 
 /* --- the list --- */
 
-static struct approval *find(struct queue *a, const char *print, enum approval_state state)
+static struct approval *find_alike(struct queue *a, const char *print, enum approval_state state)
 {
 	for (size_t i = 0; i < a->n; i++)
 		if (a->list[i]->state == state && strcmp(a->list[i]->print, print) == 0)
@@ -179,7 +179,7 @@ enum approval_known queue_lookup(struct queue *a, const char *print, uint64_t no
 		return KNOWN_LATE;
 	if (is_denied(a, print))
 		return KNOWN_DENIED;
-	*ret_card = find(a, print, APPROVAL_PENDING);
+	*ret_card = find_alike(a, print, APPROVAL_PENDING);
 	if (*ret_card)
 		return KNOWN_PENDING;
 	if (queue_count(a, APPROVAL_PENDING) >= LIMIT_PENDING)

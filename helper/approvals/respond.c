@@ -92,7 +92,8 @@ static int check_group(struct helper *h, const struct approval *ap, const struct
 	return grants_check(h, ap, reply->rule, ret->err, sizeof(ret->err));
 }
 
-static void gather(struct helper *h, struct approval *ap, const struct broker_reply *reply, struct group *g)
+static void gather_group(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+			 struct group *g)
 {
 	g->list[0] = ap;
 	g->seen[0] = reply->seen;
@@ -158,8 +159,8 @@ static void approve(struct helper *h, struct approval *ap, size_t seen, const st
 	broker_ask_rest(h, ap);
 }
 
-static void deny(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		 const struct wire_answer *a, struct broker_result *ret)
+static void deny_approval(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+			  const struct wire_answer *a, struct broker_result *ret)
 {
 	h->tally->refused++;
 	queue_deny(h->queue, ap);
@@ -169,8 +170,8 @@ static void deny(struct helper *h, struct approval *ap, const struct broker_repl
 	queue_forget(h->queue, ap);
 }
 
-static void settle(struct helper *h, struct approval *ap, size_t seen, const struct broker_reply *reply,
-		   struct broker_result *ret)
+static void settle_approval(struct helper *h, struct approval *ap, size_t seen,
+			    const struct broker_reply *reply, struct broker_result *ret)
 {
 	bool approved = reply->said == APPROVAL_APPROVED;
 	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY, .reason = REASON_HUMAN };
@@ -186,12 +187,12 @@ static void settle(struct helper *h, struct approval *ap, size_t seen, const str
 	if (approved)
 		approve(h, ap, seen, reply, &a, ret);
 	else
-		deny(h, ap, reply, &a, ret);
+		deny_approval(h, ap, reply, &a, ret);
 }
 
 /* Makes the grant that the answer orders.  0, or -errno with a sentence; nothing is granted then. */
-static int grant(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
-		 struct broker_result *ret)
+static int make_grant(struct helper *h, const struct approval *ap, const struct broker_reply *reply,
+		      struct broker_result *ret)
 {
 	const struct grant_order order = { .scope = reply->scope,
 					   .line = reply->rule,
@@ -226,8 +227,8 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 	r = check_group(h, ap, reply, ret);
 	if (r < 0)
 		return r;
-	gather(h, ap, reply, &g);
-	r = grant(h, ap, reply, ret);
+	gather_group(h, ap, reply, &g);
+	r = make_grant(h, ap, reply, ret);
 	if (r < 0)
 		return r;
 	if (record_all(h, &g, reply) < 0 && reply->said == APPROVAL_APPROVED) {
@@ -238,6 +239,6 @@ int broker_respond(struct helper *h, struct approval *ap, const struct broker_re
 	for (size_t i = 1; i < g.n; i++)
 		memcpy(ret->also[ret->n_also++], g.list[i]->id, APPROVAL_ID_HEX);
 	for (size_t i = 0; i < g.n; i++)
-		settle(h, g.list[i], g.seen[i], reply, ret);
+		settle_approval(h, g.list[i], g.seen[i], reply, ret);
 	return 0;
 }

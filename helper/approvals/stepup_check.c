@@ -83,7 +83,7 @@ bool stepup_is_set(const struct helper *h)
 }
 
 /* 0, -ENOKEY (also where there is no directory to keep a passphrase in) or -EBADMSG. */
-static int load(const struct helper *h, struct passphrase *ret)
+static int load_passphrase(const struct helper *h, struct passphrase *ret)
 {
 	int dir = places_open_user(h);
 
@@ -131,7 +131,7 @@ static int charge(struct helper *h, const char **ret_err)
 	return r;
 }
 
-static void record(struct helper *h, const struct stepup_task *t, const char *op, const char *verdict)
+static void record_stepup(struct helper *h, const struct stepup_task *t, const char *op, const char *verdict)
 {
 	char detail[64];
 	const struct event e = { .pid = t->pid,
@@ -147,8 +147,8 @@ static void record(struct helper *h, const struct stepup_task *t, const char *op
 	(void)ledger_append(h->ledger, &e);
 }
 
-static int check(struct helper *h, const struct stepup_task *t, const struct passphrase *kept,
-		 const char **ret_err)
+static int check_phrase(struct helper *h, const struct stepup_task *t, const struct passphrase *kept,
+			const char **ret_err)
 {
 	int r = charge(h, ret_err);
 
@@ -158,11 +158,11 @@ static int check(struct helper *h, const struct stepup_task *t, const struct pas
 	r = passphrase_check(kept, t->secret);
 	tries_settle(h, r);
 	if (r == -EACCES)
-		record(h, t, "stepup/refused", "deny");
+		record_stepup(h, t, "stepup/refused", "deny");
 	return r;
 }
 
-static int keep(struct helper *h, const struct stepup_task *t)
+static int keep_phrase(struct helper *h, const struct stepup_task *t)
 {
 	int dir = places_open_user(h), r;
 	struct passphrase made;
@@ -207,16 +207,16 @@ int stepup_run(struct helper *h, const struct stepup_task *t, const char **ret_e
 		*ret_err = "too many passphrases at once: wait 10 s";
 		return -EAGAIN;
 	}
-	r = load(h, &kept);
+	r = load_passphrase(h, &kept);
 	if (r == 0)
-		r = check(h, t, &kept, ret_err);
+		r = check_phrase(h, t, &kept, ret_err);
 	else if (r == -ENOKEY && t->what == STEPUP_SET)
 		r = 0;
 	explicit_bzero(&kept, sizeof(kept));
 	if (r == 0 && t->what != STEPUP_CHECK)
-		r = keep(h, t);
+		r = keep_phrase(h, t);
 	if (r == 0 && t->what != STEPUP_CHECK)
-		record(h, t, t->what == STEPUP_SET ? "stepup/set" : "stepup/removed", "");
+		record_stepup(h, t, t->what == STEPUP_SET ? "stepup/set" : "stepup/removed", "");
 	if (r < 0 && !*ret_err)
 		*ret_err = sentence(r);
 	return r;
@@ -225,7 +225,7 @@ int stepup_run(struct helper *h, const struct stepup_task *t, const char **ret_e
 json_t *stepup_status(struct helper *h)
 {
 	struct passphrase kept = { 0 };
-	int r = load(h, &kept);
+	int r = load_passphrase(h, &kept);
 	json_t *j = json_pack("{s:b, s:s, s:i}", "set", r != -ENOKEY, "phrase", kept.phrase, "left",
 			      (int)tries_left(h));
 

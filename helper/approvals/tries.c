@@ -73,7 +73,7 @@ static int open_tries(const struct helper *h, struct tries *ret, uint64_t *ret_n
 	return fd;
 }
 
-static int keep(int fd, const struct tries *t)
+static int keep_tries(int fd, const struct tries *t)
 {
 	ssize_t n = pwrite(fd, t, sizeof(*t), 0);
 
@@ -93,11 +93,11 @@ int tries_charge(const struct helper *h, unsigned *ret_wait_s)
 		return fd;
 	*ret_wait_s = wait_of(&t, now_s);
 	if (*ret_wait_s > 0) {
-		r = keep(fd, &t);
+		r = keep_tries(fd, &t);
 		return r < 0 ? r : -EAGAIN;
 	}
 	t = (struct tries){ .wrong = t.wrong + 1, .last_s = now_s };
-	return keep(fd, &t);
+	return keep_tries(fd, &t);
 }
 
 void tries_settle(const struct helper *h, int result)
@@ -110,7 +110,7 @@ void tries_settle(const struct helper *h, int result)
 		return;
 	/* A right passphrase resets the count; a try that was not checked is taken off it. */
 	t.wrong = result == 0 || t.wrong == 0 ? 0 : t.wrong - 1;
-	(void)keep(fd, &t);
+	(void)keep_tries(fd, &t);
 }
 
 unsigned tries_left(const struct helper *h)

@@ -36,7 +36,7 @@ static long status_number(const char *status, const char *key)
 }
 
 /* The number of words after the key: one pid for each pid namespace down to the process's own. */
-static long words_of(const char *status, const char *key)
+static long count_pids(const char *status, const char *key)
 {
 	const char *at = strstr(status, key);
 	long n = 0;
@@ -59,7 +59,7 @@ int taint_read(pid_t pid, struct taint *ret)
 	ret->no_new_privs = status_number(status, "\nNoNewPrivs:");
 	ret->seccomp = status_number(status, "\nSeccomp:");
 	ret->filters = status_number(status, "\nSeccomp_filters:");
-	ret->depth = words_of(status, "\nNSpid:");
+	ret->depth = count_pids(status, "\nNSpid:");
 	return 0;
 }
 

@@ -165,7 +165,7 @@ static bool is_modest(const char *line, size_t len)
 }
 
 /* The answer to one line, NULL where it gets no answer, or gets it later. */
-static json_t *handle(struct helper *h, struct conn *c, const char *line, size_t len)
+static json_t *handle_line(struct helper *h, struct conn *c, const char *line, size_t len)
 {
 	_cleanup_json_ json_t *root =
 		is_modest(line, len) ? json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -298,7 +298,7 @@ static void warn_launcher(struct helper *h, pid_t pid, const char *exe, const ch
  * Tells the peer why, warns the launcher once and records it: a process inside a session tried to act as
  * the operator.
  */
-static void refuse(struct helper *h, int fd, pid_t pid, const char *err)
+static void refuse_peer(struct helper *h, int fd, pid_t pid, const char *err)
 {
 	char detail[192];
 	const struct proc *proc = procs_find(&h->procs[FEED_HOOK], pid);
@@ -354,7 +354,7 @@ void control_accept(struct helper *h)
 	if (fd < 0)
 		return;
 	if (taint_check(fd, &rules, &who, &err) < 0) {
-		refuse(h, fd, who.pid, err);
+		refuse_peer(h, fd, who.pid, err);
 		close(fd);
 		return;
 	}
@@ -410,12 +410,12 @@ static void control_read(struct helper *h, struct conn *c)
 
 		/* Dropped first: refuse() notifies all connections, and this one must not be notified. */
 		conn_drop(c);
-		refuse(h, fd, pid, err);
+		refuse_peer(h, fd, pid, err);
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	reply = handle(h, c, h->frame, (size_t)n);
+	reply = handle_line(h, c, h->frame, (size_t)n);
 	sodium_memzero(h->frame, (size_t)n);
 	/* The method may have dropped the connection. */
 	if (c->kind != CONN_CONTROL) {

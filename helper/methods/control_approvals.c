@@ -142,8 +142,8 @@ static json_t *reply_json(const char *id, const struct broker_reply *reply, cons
 }
 
 /* Answers ap: the call's result, after which ap is gone, or NULL with code and sentence. */
-static json_t *answer(struct helper *h, struct approval *ap, const struct broker_reply *reply,
-		      enum rpc_code *ret_code, char *err, size_t size)
+static json_t *answer_approval(struct helper *h, struct approval *ap, const struct broker_reply *reply,
+			       enum rpc_code *ret_code, char *err, size_t size)
 {
 	struct broker_result result;
 	char id[APPROVAL_ID_HEX];
@@ -174,7 +174,7 @@ static json_t *approval_respond(struct call *call)
 				 "the question is not (or no longer) the one that was shown: look again");
 	if (control_confirm(call, ap, &reply) < 0)
 		return NULL;
-	out = answer(call->h, ap, &reply, &code, err, sizeof(err));
+	out = answer_approval(call->h, ap, &reply, &code, err, sizeof(err));
 	return out ? out : call_fail(call, code, "%s", err);
 }
 

@@ -27,7 +27,7 @@ struct supposed {
 	char path[LIMIT_PATH];
 };
 
-static int words_of(struct call *call, struct supposed *s)
+static int words_of_question(struct call *call, struct supposed *s)
 {
 	const json_t *args = json_object_get(call->params, "args");
 	size_t n = json_array_size(args);
@@ -70,7 +70,7 @@ static const char *suppose_host(struct supposed *s, int n)
 /* NULL, or a sentence that says what is wrong. */
 static const char *suppose(struct call *call, struct supposed *s)
 {
-	int n = words_of(call, s);
+	int n = words_of_question(call, s);
 
 	s->req.op = op_by_name(call_param(call, "op", ""));
 	s->req.cwd = call_param(call, "cwd", call->h->workspace);

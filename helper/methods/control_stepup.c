@@ -36,7 +36,7 @@ static enum rpc_code code_of(int result)
 }
 
 /* 0, or -errno after call_fail(). */
-static int look(struct call *call, enum stepup_what what, const char *approval)
+static int look_at_proof(struct call *call, enum stepup_what what, const char *approval)
 {
 	const struct stepup_task task = { .what = what,
 					  .secret = call_param(call, "secret", ""),
@@ -65,7 +65,7 @@ int control_confirm(struct call *call, const struct approval *ap, struct broker_
 	if (reply->scope != GRANT_ONCE)
 		call_fail(call, RPC_STEPUP, "what has to be confirmed is approved once, each time anew");
 	else if (by == STEPUP_BY_PASSPHRASE && call_param(call, "secret", NULL))
-		(void)look(call, STEPUP_CHECK, ap->id);
+		(void)look_at_proof(call, STEPUP_CHECK, ap->id);
 	else if (by == STEPUP_BY_PASSPHRASE)
 		call_fail(call, RPC_STEPUP, "this cannot be taken back: it needs the passphrase%s",
 			  stepup_is_set(call->h) ? "" : ", and none is set: pale passphrase set");
@@ -84,25 +84,25 @@ static json_t *status(struct call *call)
 	return stepup_status(call->h);
 }
 
-static json_t *set(struct call *call)
+static json_t *set_passphrase(struct call *call)
 {
-	return look(call, STEPUP_SET, NULL) < 0 ? NULL : json_object();
+	return look_at_proof(call, STEPUP_SET, NULL) < 0 ? NULL : json_object();
 }
 
 static json_t *take_away(struct call *call)
 {
-	return look(call, STEPUP_REMOVE, NULL) < 0 ? NULL : json_object();
+	return look_at_proof(call, STEPUP_REMOVE, NULL) < 0 ? NULL : json_object();
 }
 
-static json_t *check(struct call *call)
+static json_t *check_passphrase(struct call *call)
 {
-	return look(call, STEPUP_CHECK, NULL) < 0 ? NULL : json_object();
+	return look_at_proof(call, STEPUP_CHECK, NULL) < 0 ? NULL : json_object();
 }
 
 const struct method control_stepup[] = {
 	{ "stepup/status", SESSION_LIVE, CONTROL_READ, status },
-	{ "stepup/check", SESSION_LIVE, CONTROL_ANSWER, check },
-	{ "stepup/set", SESSION_LIVE, CONTROL_MANAGE, set },
+	{ "stepup/check", SESSION_LIVE, CONTROL_ANSWER, check_passphrase },
+	{ "stepup/set", SESSION_LIVE, CONTROL_MANAGE, set_passphrase },
 	{ "stepup/remove", SESSION_LIVE, CONTROL_MANAGE, take_away },
 	{ 0 },
 };

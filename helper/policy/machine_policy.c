@@ -97,7 +97,7 @@ static int is_ini(const struct dirent *e)
 }
 
 /* Byte order, as the launcher sorts them. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -114,7 +114,7 @@ static int add_dropins(struct bundle *b, int etc, struct diags *d)
 	r = check_roots(fd, S_IFDIR, dir, d);
 	if (r < 0)
 		return r;
-	n = scandirat(fd, ".", &entries, is_ini, by_name);
+	n = scandirat(fd, ".", &entries, is_ini, compare_names);
 	if (n < 0)
 		return complain_errno(d, dir, -errno);
 	for (int i = 0; i < n; i++) {

@@ -166,7 +166,7 @@ static bool drain_one(struct helper *h, uint64_t look_ns, uint64_t now_ns)
  * Writes the ledger, and then frees these records in the rings.  If the helper is killed before, the
  * records are still in the rings, which `pale run` holds, too.
  */
-static void let_go(struct helper *h)
+static void free_records(struct helper *h)
 {
 	(void)ledger_flush(h->ledger);
 	for (size_t i = 0; i < FEEDS; i++)
@@ -181,10 +181,10 @@ size_t drain_turn(struct helper *h)
 
 	while (n < DRAIN_MAX && drain_one(h, clock_awake_ns(), now))
 		if (++n % LET_GO_EACH == 0)
-			let_go(h);
+			free_records(h);
 	report_all_losses(h);
 	fold_flush(h->fold, FOLD_WAIT, now);
-	let_go(h);
+	free_records(h);
 	if (h->rings->feed[FEED_KERNEL].ring)
 		atomic_store(&h->rings->feed[FEED_KERNEL].ring->unwritten, h->fold->repeats);
 	return n;
@@ -219,7 +219,7 @@ void drain_all(struct helper *h)
 	/* Skip records that are still being written: two reads with times far apart make the reader do so. */
 	while (left > 0 && (drain_one(h, 1, now) || drain_one(h, UINT64_MAX, now)))
 		left--;
-	let_go(h);
+	free_records(h);
 	report_all_losses(h);
 	fold_flush(h->fold, FOLD_NOW, 0);
 }

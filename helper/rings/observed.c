@@ -23,14 +23,14 @@ struct observed {
 	struct image image;
 };
 
-static void drop(struct observed *ob)
+static void drop_observed(struct observed *ob)
 {
 	if (ob)
 		free(ob->bytes);
 	free(ob);
 }
 
-static int compile(struct helper *h, const struct bundle *b, struct observed *ob, struct diags *d)
+static int compile_observed(struct helper *h, const struct bundle *b, struct observed *ob, struct diags *d)
 {
 	struct policy p;
 	size_t size = 0;
@@ -55,13 +55,13 @@ int observed_init(struct helper *h, struct bundle *b, struct diags *d)
 
 	b->observe = false;
 	if (ob)
-		r = compile(h, b, ob, d);
+		r = compile_observed(h, b, ob, d);
 	b->observe = was;
 	if (r < 0) {
-		drop(ob);
+		drop_observed(ob);
 		return r;
 	}
-	drop(h->observed);
+	drop_observed(h->observed);
 	h->observed = ob;
 	return 0;
 }
@@ -89,6 +89,6 @@ bool observed_judge(const struct helper *h, const struct ring_record *r, const c
 
 void observed_done(struct helper *h)
 {
-	drop(h->observed);
+	drop_observed(h->observed);
 	h->observed = NULL;
 }

@@ -104,7 +104,7 @@ static const struct {
 	{ WIRE_NARROW, SESSION_LIVE, STAGE_QUESTION, STAGE_WAIT, on_narrow },
 };
 
-static int handle(struct helper *h, struct conn *c, size_t len, int fd)
+static int handle_message(struct helper *h, struct conn *c, size_t len, int fd)
 {
 	int type = wire_type(h->frame, len);
 
@@ -129,7 +129,7 @@ void agent_ready(struct helper *h, struct conn *c)
 		return;
 	c->deadline_ns = 0;
 	/* A process that waits sends nothing more: a second frame ends the connection, like a hang-up. */
-	if (n <= 0 || handle(h, c, (size_t)n, passed.n > 0 ? passed.fd[0] : -1) < 0) {
+	if (n <= 0 || handle_message(h, c, (size_t)n, passed.n > 0 ? passed.fd[0] : -1) < 0) {
 		broker_hangup(h, c);
 		conn_drop(c);
 	}

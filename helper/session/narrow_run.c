@@ -115,7 +115,7 @@ static int adopt_inner(struct helper *h, struct inner *in, uint32_t *ret_number,
  * them.  The connection stays until they are received: the kernel limits the number of descriptors that the
  * helpers of all users together have sent and that were not received yet.
  */
-static void answer(struct helper *h, struct conn *c, struct wire_narrowed a)
+static void answer_narrowed(struct helper *h, struct conn *c, struct wire_narrowed a)
 {
 	_cleanup_close_ int image = -1;
 	char frame[512], name[WIRE_IMAGE_NAME];
@@ -158,8 +158,8 @@ bool narrow_may_send(struct helper *h)
 	return n < UNREAD_MAX;
 }
 
-static void record(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,
-		   uint32_t number)
+static void record_narrowed(struct helper *h, const struct conn *c, const struct inner *in, uint32_t outer,
+			    uint32_t number)
 {
 	static const char *const modes[] = { [MODE_NONE] = "none",
 					     [MODE_READ_ONLY] = "read-only",
@@ -185,7 +185,7 @@ static void record(struct helper *h, const struct conn *c, const struct inner *i
 
 static void answer_unheld(struct helper *h, struct conn *c, const char *why)
 {
-	answer(h, c, (struct wire_narrowed){ WIRE_IMAGE_NONE, why });
+	answer_narrowed(h, c, (struct wire_narrowed){ WIRE_IMAGE_NONE, why });
 }
 
 static void tell_supervisor(struct helper *h, struct conn *c, uint32_t image)
@@ -209,7 +209,7 @@ void narrow_noted(struct helper *h, pid_t pid, uint32_t image, enum noted how)
 		if (c->kind != CONN_AGENT || c->narrows == 0 || c->narrows != image || c->pid != pid)
 			continue;
 		if (how == NOTED_HELD)
-			answer(h, c, (struct wire_narrowed){ image, "" });
+			answer_narrowed(h, c, (struct wire_narrowed){ image, "" });
 		else
 			answer_unheld(h, c, "the supervisor cannot hold the nested run");
 	}
@@ -234,12 +234,12 @@ void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 	} else if (read_inner(h, outer, fd, &in, &a.text) == 0 &&
 		   adopt_inner(h, &in, &a.image, &a.text) == 0) {
 		a.text = "";
-		record(h, c, &in, outer, a.image);
+		record_narrowed(h, c, &in, outer, a.image);
 	}
 	if (a.image != WIRE_IMAGE_NONE && a.image != outer && h->level > LEVEL_HOOKS)
 		tell_supervisor(h, c, a.image);
 	else
-		answer(h, c, a);
+		answer_narrowed(h, c, a);
 	free(in.made.bytes);
 	free(in.made.bundle);
 	free(in.workspace);

@@ -28,7 +28,7 @@
 #define EXIT_FAILED 125
 #define SESSION_FD  3
 
-static int say(int code, const char *text)
+static int say_and_exit(int code, const char *text)
 {
 	(void)write_all(STDERR_FILENO, "pale-helper: ", 13);
 	(void)write_all(STDERR_FILENO, text, strlen(text));
@@ -50,10 +50,11 @@ static int serve(uid_t owner, bool foreign)
 	int r;
 
 	if (!is_session_socket())
-		return say(EXIT_USAGE, "descriptor 3 is no session: this program is started by `pale run`");
+		return say_and_exit(EXIT_USAGE,
+				    "descriptor 3 is no session: this program is started by `pale run`");
 	h = session_new();
 	if (!h)
-		return say(EXIT_FAILED, "out of memory");
+		return say_and_exit(EXIT_FAILED, "out of memory");
 	h->owner = owner;
 	h->foreign = foreign;
 	h->session_fd = SESSION_FD;
@@ -75,12 +76,13 @@ static int serve_connection(bool setuid)
 	socklen_t len = sizeof(peer);
 
 	if (setuid || geteuid() == 0)
-		return say(EXIT_FAILED, "a service runs as a user of its own, neither setuid nor root");
+		return say_and_exit(EXIT_FAILED,
+				    "a service runs as a user of its own, neither setuid nor root");
 	if (getsockopt(SESSION_FD, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid == (uid_t)-1 ||
 	    peer.pid <= 0)
-		return say(EXIT_FAILED, "the connected program cannot be determined");
+		return say_and_exit(EXIT_FAILED, "the connected program cannot be determined");
 	if (peer.uid == geteuid())
-		return say(EXIT_FAILED, "a service is for other users than its own");
+		return say_and_exit(EXIT_FAILED, "a service is for other users than its own");
 	return serve(peer.uid, true);
 }
 
@@ -92,7 +94,7 @@ int main(int argc, char *argv[])
 	int r = hygiene(argc, &owner, &foreign, &err);
 
 	if (r != 0)
-		return err ? say(r, err) : r;
+		return err ? say_and_exit(r, err) : r;
 	eval_is_final = risk_is_final;
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return write_all(STDOUT_FILENO, "pale-helper " PALE_VERSION "\n",
@@ -101,6 +103,7 @@ int main(int argc, char *argv[])
 		return serve(owner, foreign);
 	if (argc == 2 && strcmp(argv[1], "service") == 0)
 		return serve_connection(foreign);
-	return say(EXIT_USAGE,
-		   "usage: pale-helper session|service|--version (started by `pale run` or systemd)");
+	return say_and_exit(
+		EXIT_USAGE,
+		"usage: pale-helper session|service|--version (started by `pale run` or systemd)");
 }

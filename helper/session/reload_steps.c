@@ -57,7 +57,7 @@ static void reply(struct helper *h, json_t *result)
 }
 
 /* The old policy stays; diags, where there are any, say why. */
-static void fail(struct helper *h, const char *err, json_t *diags)
+static void fail_reload(struct helper *h, const char *err, json_t *diags)
 {
 	record_refused(h, err);
 	reply(h, json_pack("{s:s, s:b, s:s, s:o}", "session", h->session, "loaded", 0, "error", err, "diags",
@@ -125,7 +125,7 @@ static bool same_place(const struct helper *h, const struct policy *p)
 }
 
 /* Compiles what was gathered: NULL or a sentence.  d gets the helper's own findings. */
-static const char *compile(struct helper *h, const struct passed *passed, struct diags *d)
+static const char *compile_passed(struct helper *h, const struct passed *passed, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;
 	const char *err = "the bundle cannot be read";
@@ -165,7 +165,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 		return r ? 0 : -EPROTO; /* a late answer is no error of the launcher */
 	diags_init(&d);
 	if (!err)
-		err = compile(h, passed, &d);
+		err = compile_passed(h, passed, &d);
 	if (!json_is_array(told)) {
 		json_decref(told);
 		told = json_array();
@@ -179,7 +179,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 	}
 	diags_done(&d);
 	if (err) {
-		fail(h, err, json_incref(told));
+		fail_reload(h, err, json_incref(told));
 		return 0;
 	}
 	json_decref(r->diags);
@@ -189,7 +189,7 @@ int reload_gathered(struct helper *h, json_t *msg, const struct passed *passed)
 	if (h->level == LEVEL_HOOKS)
 		take_over(h);
 	else if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "reload")) < 0)
-		fail(h, "pale run does not answer", NULL);
+		fail_reload(h, "pale run does not answer", NULL);
 	return 0;
 }
 
@@ -203,7 +203,7 @@ int reload_taken(struct helper *h, json_t *msg)
 	if (json_is_true(json_object_get(msg, "ok")))
 		take_over(h);
 	else
-		fail(h, "the supervisor cannot judge by the new policy", NULL);
+		fail_reload(h, "the supervisor cannot judge by the new policy", NULL);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ void reload_tick(struct helper *h, uint64_t now_ns)
 	if (!h->reload || h->reload->stage == RELOAD_NONE || now_ns < h->reload->deadline_ns)
 		return;
 	if (h->reload->stage == RELOAD_GATHERING)
-		fail(h, "pale run does not answer", NULL);
+		fail_reload(h, "pale run does not answer", NULL);
 	else if (!h->reload->is_late)
 		say_late(h);
 }

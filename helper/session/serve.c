@@ -151,7 +151,7 @@ static void end_session(struct helper *h, const char *status)
 	h->state = SESSION_ENDING;
 }
 
-static int handle(struct helper *h, const char *line, size_t len, const struct passed *passed)
+static int handle_line(struct helper *h, const char *line, size_t len, const struct passed *passed)
 {
 	_cleanup_json_ json_t *msg = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(msg, "type"));
@@ -181,7 +181,7 @@ static void launcher_ready(struct helper *h)
 			    h->foreign ? "pale run died; its processes are another user's" : "pale run died");
 		return;
 	}
-	if (handle(h, h->frame, (size_t)n, &passed) < 0)
+	if (handle_line(h, h->frame, (size_t)n, &passed) < 0)
 		end_session(h, "the launcher broke the protocol");
 }
 
@@ -319,7 +319,7 @@ static void say_bye(struct helper *h)
 	(void)packet_send_json(h->session_fd, bye);
 }
 
-static int finish(struct helper *h)
+static int finish_session(struct helper *h)
 {
 	char detail[512];
 	struct event e = { .pid = h->root_pid, .op = "session/end", .via = "helper", .detail = detail };
@@ -397,5 +397,5 @@ int session_serve(struct helper *h)
 		timeout = next_timeout(h, drained, timeout);
 	}
 	kept_done();
-	return finish(h);
+	return finish_session(h);
 }

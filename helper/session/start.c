@@ -64,7 +64,7 @@
 #define KEPT_MIB_MOST 4096
 #define EXIT_START    1
 
-static int refuse(struct helper *h, const char *text, json_t *diags)
+static int refuse_start(struct helper *h, const char *text, json_t *diags)
 {
 	(void)packet_send_json(h->session_fd, json_pack("{s:s, s:s, s:o*}", "type", "error", "text", text,
 							"diags", diags ? diags : json_array()));
@@ -77,8 +77,8 @@ static int refuse_errno(struct helper *h, const char *text, const char *path, in
 
 	if (!where ||
 	    asprintf(&line, "%s: %s: %s", where, text, strerrordesc_np(-err) ?: "unknown error") < 0)
-		return refuse(h, text, NULL);
-	return refuse(h, line, NULL);
+		return refuse_start(h, text, NULL);
+	return refuse_start(h, line, NULL);
 }
 
 /* Refuses the session before its start message is read.  Messages that wait are dropped: they would reset the
@@ -88,7 +88,7 @@ static int turn_away(struct helper *h, const char *text, const char *path, int e
 	(void)shutdown(h->session_fd, SHUT_RD);
 	while (recv(h->session_fd, h->frame, sizeof(h->frame), MSG_DONTWAIT) > 0)
 		;
-	return err == -EUSERS ? refuse(h, text, NULL) : refuse_errno(h, text, path, err);
+	return err == -EUSERS ? refuse_start(h, text, NULL) : refuse_errno(h, text, path, err);
 }
 
 /* --- the message --- */
@@ -202,7 +202,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 }
 
 /* 0, or an exit code after the launcher got the error. */
-static int compile(struct helper *h, const char *bytes, size_t len)
+static int compile_policy(struct helper *h, const char *bytes, size_t len)
 {
 	struct bundle b;
 	struct policy p;
@@ -214,7 +214,7 @@ static int compile(struct helper *h, const char *bytes, size_t len)
 	diags_init(&d);
 	r = bundle_decode(bytes, len, &b);
 	if (r < 0) {
-		r = refuse(h, "the bundle cannot be read", NULL);
+		r = refuse_start(h, "the bundle cannot be read", NULL);
 		goto out;
 	}
 	r = floor_replace(h, &b, &d);
@@ -225,8 +225,8 @@ static int compile(struct helper *h, const char *bytes, size_t len)
 	if (r == 0 && b.observe)
 		r = observed_init(h, &b, &d);
 	if (r < 0)
-		r = refuse(h, r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled",
-			   diags_json(&d));
+		r = refuse_start(h, r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled",
+				 diags_json(&d));
 out:
 	diags_done(&d);
 	policy_done(&p);
@@ -295,13 +295,13 @@ static int set_up(struct helper *h)
 	h->queue->turn = 1;
 	h->fold->ledger = h->ledger;
 	if (getrandom(h->fold_key, sizeof(h->fold_key), 0) != (ssize_t)sizeof(h->fold_key))
-		return refuse(h, "the system returns no random bytes", NULL);
+		return refuse_start(h, "the system returns no random bytes", NULL);
 	time_format(clock_real_ns(), h->started);
 	/* The baseline is the launcher's: a service manager may have put filters on the helper itself. */
 	if (taint_read(h->launcher_pid, &h->baseline) < 0 || control_init(h, methods) < 0)
-		return refuse(h,
-			      "/proc is not readable: the helper could not tell the operator from the agent",
-			      NULL);
+		return refuse_start(
+			h, "/proc is not readable: the helper could not tell the operator from the agent",
+			NULL);
 	r = files_create(h, &err, &path);
 	if (r == 0)
 		r = arm_ledger(h, &err, &path);
@@ -348,7 +348,7 @@ int session_start(struct helper *h)
 	(void)poll(&p, 1, START_WAIT_MS);
 	n = packet_receive(h->session_fd, h->frame, sizeof(h->frame), &passed, 0);
 	if (n <= 0)
-		return refuse(h, "no start message came, or one with too many descriptors", NULL);
+		return refuse_start(h, "no start message came, or one with too many descriptors", NULL);
 	msg = json_loadb(h->frame, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
 	drain_init(h);
 	mask_init(h->mask);
@@ -356,11 +356,11 @@ int session_start(struct helper *h)
 	if (!err)
 		err = read_passed(h, &passed, &bundle, &len);
 	if (err)
-		return refuse(h, err, NULL);
+		return refuse_start(h, err, NULL);
 	r = places_open(h, &err, &path);
 	if (r < 0)
 		return refuse_errno(h, err, path, r);
-	r = compile(h, bundle, len);
+	r = compile_policy(h, bundle, len);
 	if (r == 0)
 		r = set_up(h);
 	if (r != 0)

@@ -60,7 +60,7 @@ static bool *flag_at(const struct bundle *b, size_t at)
 /* The memory of each of these lists, whatever its type, is an array of strings. */
 typedef char **words_of_list __attribute__((may_alias));
 
-static words_of_list *words_of(const struct bundle *b, const struct list *l)
+static words_of_list *words_of_entry(const struct bundle *b, const struct list *l)
 {
 	return (words_of_list *)((char *)b + l->at);
 }
@@ -81,8 +81,8 @@ void bundle_done(struct bundle *b)
 		free(*string_at(b, strings[i]));
 	for (size_t i = 0; i < NELEM(lists); i++) {
 		for (size_t j = 0; j < *count_of(b, &lists[i]) * lists[i].width; j++)
-			free((*words_of(b, &lists[i]))[j]);
-		free(*words_of(b, &lists[i]));
+			free((*words_of_entry(b, &lists[i]))[j]);
+		free(*words_of_entry(b, &lists[i]));
 	}
 	for (size_t i = 0; i < b->n_sources; i++) {
 		free(b->sources[i].path);
@@ -129,7 +129,7 @@ int bundle_add_source(struct bundle *b, enum source_layer layer, const char *pat
 }
 
 /* Adds an entry to the list whose strings begin at offset at. */
-static int list_add(struct bundle *b, size_t at, const char *const words[])
+static int add_words(struct bundle *b, size_t at, const char *const words[])
 {
 	const struct list *l = lists;
 	char **grown, **entry;
@@ -137,10 +137,10 @@ static int list_add(struct bundle *b, size_t at, const char *const words[])
 
 	while (l->at != at)
 		l++;
-	grown = reallocarray(*words_of(b, l), (*count_of(b, l) + 1) * l->width, sizeof(*grown));
+	grown = reallocarray(*words_of_entry(b, l), (*count_of(b, l) + 1) * l->width, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	*words_of(b, l) = grown;
+	*words_of_entry(b, l) = grown;
 	entry = grown + *count_of(b, l) * l->width;
 	for (unsigned i = 0; i < l->width; i++) {
 		entry[i] = strdup(words[i]);
@@ -157,32 +157,32 @@ static int list_add(struct bundle *b, size_t at, const char *const words[])
 
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real)
 {
-	return list_add(b, FIELD(reals), (const char *const[]){ prefix, real });
+	return add_words(b, FIELD(reals), (const char *const[]){ prefix, real });
 }
 
 int bundle_add_ident(struct bundle *b, const char *name, const char *build_id)
 {
-	return list_add(b, FIELD(idents), (const char *const[]){ name, build_id });
+	return add_words(b, FIELD(idents), (const char *const[]){ name, build_id });
 }
 
 int bundle_add_git_write(struct bundle *b, const char *pattern)
 {
-	return list_add(b, FIELD(git_write), &pattern);
+	return add_words(b, FIELD(git_write), &pattern);
 }
 
 int bundle_add_git_keep(struct bundle *b, const char *path)
 {
-	return list_add(b, FIELD(git_keep), &path);
+	return add_words(b, FIELD(git_keep), &path);
 }
 
 int bundle_add_git_trunk(struct bundle *b, const char *branch)
 {
-	return list_add(b, FIELD(git_trunk), &branch);
+	return add_words(b, FIELD(git_trunk), &branch);
 }
 
 int bundle_add_unproven(struct bundle *b, const char *prefix)
 {
-	return list_add(b, FIELD(unproven), &prefix);
+	return add_words(b, FIELD(unproven), &prefix);
 }
 
 /* --- encoding and decoding --- */
@@ -203,7 +203,7 @@ static void put_bundle(struct out *o, const struct bundle *b)
 	for (size_t i = 0; i < NELEM(lists); i++) {
 		put_u32(o, (uint32_t)*count_of(b, &lists[i]));
 		for (size_t j = 0; j < *count_of(b, &lists[i]) * lists[i].width; j++)
-			put_str(o, (*words_of(b, &lists[i]))[j]);
+			put_str(o, (*words_of_entry(b, &lists[i]))[j]);
 	}
 	put_u32(o, (uint32_t)b->n_sources);
 	for (size_t i = 0; i < b->n_sources; i++) {
@@ -254,7 +254,7 @@ static int get_list(struct cursor *c, struct bundle *b, const struct list *l)
 
 		for (unsigned j = 0; j < l->width; j++)
 			words[j] = get_str(c);
-		r = list_add(b, l->at, words);
+		r = add_words(b, l->at, words);
 		if (r < 0)
 			return r;
 	}

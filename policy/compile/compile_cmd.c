@@ -26,7 +26,7 @@ struct cmd_compiler {
 	uint32_t n_entries, n_tokens, n_wild;
 };
 
-static int finding(struct cmd_compiler *cc, const char *code, const char *text)
+static int command_finding(struct cmd_compiler *cc, const char *code, const char *text)
 {
 	int r = compile_error(cc->d, cc->rule, code, text);
 
@@ -166,9 +166,9 @@ static int program_path(struct cmd_compiler *cc, const char *word, char *buf, si
 		word += 2;
 	}
 	if (word[0] != '/' && !base)
-		return finding(cc, "bad-command", "a relative program needs a workspace");
+		return command_finding(cc, "bad-command", "a relative program needs a workspace");
 	if (path_normalise(base ? base : "/", word, buf, size) < 0)
-		return finding(cc, "bad-command", "this is no path of a program");
+		return command_finding(cc, "bad-command", "this is no path of a program");
 	return 0;
 }
 
@@ -180,7 +180,8 @@ static int put_program(struct cmd_compiler *cc, struct cmd_entry *e, const struc
 
 	if (cc->rule->kind == RULE_CMD_ALLOW && strncmp(w->text, "git-", 4) == 0 &&
 	    cmd_options_find("git", w->text + 4))
-		return finding(cc, "bad-command", "write it as git and its subcommand, which is the same");
+		return command_finding(cc, "bad-command",
+				       "write it as git and its subcommand, which is the same");
 	e->specificity += !glob ? 4 : strcmp(w->text, "*") == 0 ? 1 : 2;
 	if (!strchr(w->text, '/')) {
 		e->program_kind = glob ? PROGRAM_GLOB : PROGRAM_NAME;
@@ -251,7 +252,7 @@ static int put_entry(struct cmd_compiler *cc, const struct sentence *s)
 	int r;
 
 	if (!s->words[0].text[0] || s->words[0].text[0] == '-')
-		return finding(cc, "bad-command", "a rule begins with a program");
+		return command_finding(cc, "bad-command", "a rule begins with a program");
 	r = put_program(cc, &e, &s->words[0]);
 	if (r < 0)
 		return r;
@@ -283,7 +284,7 @@ static int compile_rule(struct cmd_compiler *cc, uint32_t index)
 	r = sentence_read(cc->rule->pattern ? cc->rule->pattern : "", &s);
 	if (r == 0)
 		r = sentence_expand(&s, put_sentence, cc);
-	return s.fault ? finding(cc, "bad-command", s.fault) : r;
+	return s.fault ? command_finding(cc, "bad-command", s.fault) : r;
 }
 
 /* Puts the entries with a literal program into buckets: counts them, then fills. */
@@ -344,7 +345,7 @@ static int compile_branch(struct cmd_compiler *cc, uint32_t index)
 
 	cc->rule = rule;
 	if (!rule->pattern || !*rule->pattern || strpbrk(rule->pattern, " \t:~^"))
-		return finding(cc, "bad-branch", "this cannot be the name of a branch");
+		return command_finding(cc, "bad-branch", "this cannot be the name of a branch");
 	row[0] = compile_string(cc->c, rule->pattern);
 	return compile_section(cc->c, SEC_BRANCH, row, sizeof(row));
 }

@@ -107,7 +107,7 @@ static const char *split(const char *text, const char **ret_host, size_t *ret_le
 	return *ret_len == 0 || *ret_len >= LIMIT_HOST ? "not a host" : NULL;
 }
 
-static void add(struct items *s, struct item *it, const struct ports *ports)
+static void add_item(struct items *s, struct item *it, const struct ports *ports)
 {
 	for (unsigned i = 0; i < ports->n; i++) {
 		it->ref.lo = ports->list[i].lo;
@@ -131,7 +131,7 @@ static void add_addr(struct items *s, const struct item *proto, const uint8_t ad
 	it.prefix = prefix;
 	memcpy(it.addr, addr, sizeof(it.addr));
 	it.hash = hash_addr(addr, prefix);
-	add(s, &it, ports);
+	add_item(s, &it, ports);
 }
 
 /* Writes name in lower case without a final dot.  Returns the number of labels, or 0 if s is not a name. */
@@ -200,7 +200,7 @@ static const char *add_name(struct items *s, struct item *it, const char *host, 
 		it->ref.flags |= REF_LOCAL;
 		add_localhost(s, it, ports);
 	}
-	add(s, it, ports);
+	add_item(s, it, ports);
 	return NULL;
 }
 
@@ -262,7 +262,7 @@ static const char *add_rule(struct items *s, const struct rule *r, uint32_t inde
 		it.kind = ITEM_BIND;
 		why = parse_ports(text, &ports);
 		if (!why)
-			add(s, &it, &ports);
+			add_item(s, &it, &ports);
 		return why;
 	}
 	why = split(text, &host, &n, &port_text);

@@ -72,15 +72,15 @@ static char *image_string(const struct image *img, uint32_t off)
 	return s[0] ? strdup(s) : NULL;
 }
 
-static int refuse(struct diags *d, size_t i, const char *text)
+static int refuse_line(struct diags *d, size_t i, const char *text)
 {
 	int err = diag_add(d, SEVERITY_ERROR, "bad-grant", GRANTS_FILE, (unsigned)i + 1, 0, NULL, "%s", text);
 
 	return err < 0 ? err : -EBADMSG;
 }
 
-static int fill(struct bundle *b, const struct image *base, const struct grant_line *list, size_t n,
-		struct diags *d)
+static int fill_bundle(struct bundle *b, const struct image *base, const struct grant_line *list, size_t n,
+		       struct diags *d)
 {
 	int err, bad = 0;
 
@@ -91,7 +91,7 @@ static int fill(struct bundle *b, const struct image *base, const struct grant_l
 	for (size_t i = 0; err == 0 && i < n; i++) {
 		err = add_line(b, &list[i], i);
 		if (err == -EBADMSG) {
-			bad = refuse(d, i, "a grant is one line");
+			bad = refuse_line(d, i, "a grant is one line");
 			err = bad == -EBADMSG ? 0 : bad;
 		}
 	}
@@ -143,13 +143,13 @@ static int check_rules(struct policy *p, size_t n, struct diags *d)
 		free(r->file);
 		r->file = name;
 		if (!is_granted_kind(r->kind))
-			err = refuse(d, r->line - 1, "a grant is a rule that allows");
+			err = refuse_line(d, r->line - 1, "a grant is a rule that allows");
 		else
 			seen[r->line - 1] = true;
 	}
 	for (size_t i = 0; err == 0 && i < n; i++)
 		if (!seen[i])
-			err = refuse(d, i, "a grant is a rule that allows");
+			err = refuse_line(d, i, "a grant is a rule that allows");
 	free(seen);
 	return err;
 }
@@ -168,8 +168,8 @@ static struct settings silent(const struct image *base)
 	};
 }
 
-static int compile(struct bundle *b, struct policy *p, const struct image *base, size_t n, struct diags *d,
-		   uint8_t **ret_bytes, size_t *ret_size)
+static int compile_grants(struct bundle *b, struct policy *p, const struct image *base, size_t n,
+			  struct diags *d, uint8_t **ret_bytes, size_t *ret_size)
 {
 	size_t from = d->n, total;
 	int err = policy_parse(b, p, d);
@@ -200,9 +200,9 @@ int grants_compile(const struct image *base, const struct grant_line *list, size
 		return -EBADMSG;
 	bundle_init(&b);
 	policy_init(&p);
-	err = fill(&b, base, list, n, d);
+	err = fill_bundle(&b, base, list, n, d);
 	if (err == 0)
-		err = compile(&b, &p, base, n, d, ret_bytes, ret_size);
+		err = compile_grants(&b, &p, base, n, d, ret_bytes, ret_size);
 	policy_done(&p);
 	bundle_done(&b);
 	return err;

@@ -31,7 +31,7 @@ void candidate_add(struct candidates *c, const char *fmt, ...)
 
 /* --- the check --- */
 
-static int say(char *why, size_t size, const char *text)
+static int say_why(char *why, size_t size, const char *text)
 {
 	snprintf(why, size, "%s", text);
 	return -EINVAL;
@@ -47,7 +47,7 @@ static int say_finding(char *why, size_t size, const struct diags *d)
 		snprintf(why, size, "%s%s%s", g->text, g->hint ? ": " : "", g->hint ? g->hint : "");
 		return -EINVAL;
 	}
-	return say(why, size, "this is no rule");
+	return say_why(why, size, "this is no rule");
 }
 
 static const char *broad(const struct image *img, const struct image *grant)
@@ -77,11 +77,11 @@ static int check_image(const struct image *img, const struct image *grant, const
 	size_t index;
 
 	if (too_much)
-		return say(why, size, too_much);
+		return say_why(why, size, too_much);
 	if (req && eval(img, req).verdict != VERDICT_ASK)
-		return say(why, size, "the policy does not ask about this");
+		return say_why(why, size, "the policy does not ask about this");
 	if (req && !grants_allow(grant, img, req, &index))
-		return say(why, size, "it does not cover what is asked");
+		return say_why(why, size, "it does not cover what is asked");
 	return 0;
 }
 
@@ -96,7 +96,7 @@ int grant_check(const struct image *img, const char *section, const char *line, 
 	int err;
 
 	if (strlen(line) > INI_LINE_MAX)
-		return say(why, size, "a line of a policy has at most 190 bytes");
+		return say_why(why, size, "a line of a policy has at most 190 bytes");
 	diags_init(&d);
 	err = grants_compile(img, &g, 1, &d, &bytes, &n);
 	if (err == 0)

@@ -19,7 +19,7 @@ struct text {
 	bool bad; /* too long, or cannot be written in the language */
 };
 
-static void put(struct text *t, const char *s)
+static void put_text(struct text *t, const char *s)
 {
 	size_t n = strlen(s);
 
@@ -45,12 +45,12 @@ static void put_word(struct text *t, const char *word)
 	const char *quote = is_plain(word) ? "" : strchr(word, '"') ? "'" : "\"";
 
 	if (t->len)
-		put(t, " ");
+		put_text(t, " ");
 	if (quote[0] && strchr(word, quote[0]))
 		t->bad = true;
-	put(t, quote);
-	put(t, word);
-	put(t, quote);
+	put_text(t, quote);
+	put_text(t, word);
+	put_text(t, quote);
 }
 
 /* Puts the usual name of the program, or file if the name alone is not enough (file is not NULL). */
@@ -80,7 +80,7 @@ static void add_exact(const char *file, const struct command *c, struct candidat
 }
 
 /* Collects the words of c in order, without options and their values.  Returns their number. */
-static size_t words_of(const struct command *c, const char **words, size_t max)
+static size_t plain_words_of(const struct command *c, const char **words, size_t max)
 {
 	struct cmd_view v = cmd_view_of(c);
 	struct cmd_walk w = { .view = &v };
@@ -155,7 +155,7 @@ static const struct {
 static void add_wider(const char *file, const struct command *c, struct candidates *out)
 {
 	const char *words[4] = { "", "", "", "" };
-	size_t n = words_of(c, words, NELEM(words));
+	size_t n = plain_words_of(c, words, NELEM(words));
 
 	for (size_t i = 0; i < NELEM(wider); i++) {
 		if (n < wider[i].words || !command_is(c, wider[i].program) ||

@@ -63,7 +63,7 @@ static uint64_t hash_add(uint64_t h, const char *s)
 	return (h ^ 0xff) * 0x100000001b3ull;
 }
 
-static bool is_same(const struct lesson_event *e, const struct record *r)
+static bool is_same_event(const struct lesson_event *e, const struct record *r)
 {
 	return strcmp(e->r.op, op_name(op_by_name(r->op))) == 0 && strcmp(e->r.target, r->target) == 0 &&
 	       strcmp(e->r.access, r->access) == 0;
@@ -78,7 +78,7 @@ static const char *access_text(const char *text)
 	return "";
 }
 
-static int keep(struct lessons *l, const struct record *r, uint32_t *slot)
+static int keep_record(struct lessons *l, const struct record *r, uint32_t *slot)
 {
 	struct lesson_event *e = &l->events[l->n_events];
 
@@ -115,9 +115,9 @@ int lessons_add(struct lessons *l, const struct record *r)
 			return 0;
 		}
 		if (*slot == 0)
-			return keep(l, r, slot);
+			return keep_record(l, r, slot);
 		e = &l->events[*slot - 1];
-		if (!is_same(e, r))
+		if (!is_same_event(e, r))
 			continue;
 		e->count += r->count ? r->count : 1;
 		if (r->approval[0] && strcmp(r->verdict, "deny") == 0)
@@ -235,7 +235,7 @@ static const char *root_of(const struct image *img, const struct deed *d, char *
 	return lesson_root(img, d->req.path, buf, size, &why) ? NULL : why;
 }
 
-static int judge(struct lessons *l, struct lesson_event *e)
+static int judge_event(struct lessons *l, struct lesson_event *e)
 {
 	struct deed d;
 	struct decision v;
@@ -287,7 +287,7 @@ static struct lesson *group_of(struct lessons *l, const struct lesson_event *e)
 	return &l->list[l->n++];
 }
 
-static int join(struct lessons *l, size_t i)
+static int join_group(struct lessons *l, size_t i)
 {
 	struct lesson *g = group_of(l, &l->events[i]);
 	size_t *grown;
@@ -356,7 +356,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Dissolves groups for which no line may be proposed, then sorts the others. */
-static void settle(struct lessons *l)
+static void settle_groups(struct lessons *l)
 {
 	for (size_t i = 0; i < l->n;) {
 		struct lesson *g = &l->list[i];
@@ -380,13 +380,13 @@ int lessons_group(struct lessons *l)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < l->n_events; i++)
-		r = judge(l, &l->events[i]);
+		r = judge_event(l, &l->events[i]);
 	for (size_t i = 0; r == 0 && i < l->n_events; i++)
 		if (!l->events[i].covered && !l->events[i].why)
-			r = join(l, i);
+			r = join_group(l, i);
 	if (r == 0)
 		r = merge_trees(l);
 	if (r == 0)
-		settle(l);
+		settle_groups(l);
 	return r;
 }

@@ -23,7 +23,7 @@
 #define PORT	 "bind "
 #define BIND	 "bind"
 
-static const char *put(char *buf, size_t size, const char *word, const char *what)
+static const char *put_pair(char *buf, size_t size, const char *word, const char *what)
 {
 	return snprintf(buf, size, "%s%s", word, what) >= (int)size ? "it is too long for a rule" : NULL;
 }
@@ -40,7 +40,7 @@ static const char *root_of_socket(const struct image *img, const char *path, cha
 		return known->what;
 	if (path[0] != '/')
 		return "any program can take such a name: write a `unix =` rule for it yourself";
-	return lesson_root(img, path, dir, sizeof(dir), &why) ? put(buf, size, SOCKET, path) : why;
+	return lesson_root(img, path, dir, sizeof(dir), &why) ? put_pair(buf, size, SOCKET, path) : why;
 }
 
 static bool is_service(uint16_t port)
@@ -55,7 +55,7 @@ static const char *root_of_port(uint16_t port, char *buf, size_t size)
 	if (is_service(port))
 		return "a port of the machine's own services: write its `bind =` yourself";
 	snprintf(text, sizeof(text), "%u", port);
-	return put(buf, size, PORT, text);
+	return put_pair(buf, size, PORT, text);
 }
 
 const char *lesson_net_root(const struct image *img, const struct request *req, char *buf, size_t size)
@@ -68,7 +68,7 @@ const char *lesson_net_root(const struct image *img, const struct request *req, 
 		return "no name led to this address";
 	if (host_is_suffix(req->host))
 		return "it is a public suffix: anyone can register names below it";
-	return put(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
+	return put_pair(buf, size, req->is_datagram ? DATAGRAM : "", req->host);
 }
 
 bool lesson_is_bind(const char *line)

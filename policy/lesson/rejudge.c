@@ -203,7 +203,7 @@ static uint64_t hash_add(uint64_t h, const char *s)
 enum seen { SEEN_NOT, SEEN_BEFORE, SEEN_FULL };
 
 /* Remembers the deed of a record by an FNV-1a hash of the fields that identify it. */
-static enum seen look(struct changes *c, const struct record *r)
+static enum seen remember_deed(struct changes *c, const struct record *r)
 {
 	uint64_t h = hash_add(hash_add(0xcbf29ce484222325ull, r->op), r->target);
 
@@ -221,7 +221,7 @@ static enum seen look(struct changes *c, const struct record *r)
 	return SEEN_FULL;
 }
 
-static int note(struct changes *c, enum change what, const struct record *r)
+static int note_change(struct changes *c, enum change what, const struct record *r)
 {
 	char **slot = c->n[what] < CHANGE_NAMES ? &c->name[what][c->n[what]] : NULL;
 	size_t size = strlen(r->op) + strlen(r->target) + 2;
@@ -255,12 +255,12 @@ static int compare(struct changes *c, const struct record *r, const struct reque
 		return 0;
 	}
 	if (denied && after == VERDICT_ALLOW)
-		return note(c, CHANGE_OPENED, r);
+		return note_change(c, CHANGE_OPENED, r);
 	if (denied && after == VERDICT_ASK)
-		return note(c, CHANGE_ASKED, r);
+		return note_change(c, CHANGE_ASKED, r);
 	if (!denied && after == VERDICT_DENY)
-		return note(c, CHANGE_CLOSED, r);
-	return !denied && after == VERDICT_ASK ? note(c, CHANGE_DOUBT, r) : 0;
+		return note_change(c, CHANGE_CLOSED, r);
+	return !denied && after == VERDICT_ASK ? note_change(c, CHANGE_DOUBT, r) : 0;
 }
 
 int changes_add(struct changes *c, const struct record *r)
@@ -271,7 +271,7 @@ int changes_add(struct changes *c, const struct record *r)
 	if (op_by_name(r->op) == OP_NONE || op_by_name(r->op) == OP_ATTACH ||
 	    (strcmp(r->verdict, "deny") != 0 && strcmp(r->verdict, "allow") != 0))
 		return 0;
-	switch (look(c, r)) {
+	switch (remember_deed(c, r)) {
 	case SEEN_BEFORE:
 		return 0;
 	case SEEN_FULL:

@@ -15,7 +15,7 @@ struct line {
 	char *key, *value;
 };
 
-static int peek(const struct line *l)
+static int peek_byte(const struct line *l)
 {
 	return l->at < l->end ? (unsigned char)*l->at : EOF_CHAR;
 }
@@ -27,7 +27,7 @@ static unsigned column(const struct line *l)
 
 static void skip_blanks(struct line *l)
 {
-	while (peek(l) == ' ' || peek(l) == '\t')
+	while (peek_byte(l) == ' ' || peek_byte(l) == '\t')
 		l->at++;
 }
 
@@ -41,7 +41,7 @@ static size_t read_key(struct line *l)
 {
 	size_t n = 0;
 
-	while (is_key_char(peek(l), n))
+	while (is_key_char(peek_byte(l), n))
 		l->key[n++] = *l->at++;
 	l->key[n] = '\0';
 	return n;
@@ -59,12 +59,12 @@ static const char *read_quoted(struct line *l)
 	const char *quote = l->at++;
 	size_t n = 0;
 
-	for (; peek(l) != *quote; l->at++) {
-		int c = peek(l);
+	for (; peek_byte(l) != *quote; l->at++) {
+		int c = peek_byte(l);
 
 		if (c == '\\' && *quote == '"') {
 			l->at++;
-			c = unescape(peek(l));
+			c = unescape(peek_byte(l));
 			if (c == EOF_CHAR && l->at < l->end)
 				return "an escape that means nothing";
 		}
@@ -100,14 +100,14 @@ static const char *read_head(struct line *l, unsigned *ret_col)
 	*ret_col = column(l);
 	if (read_key(l) == 0)
 		return "no name of a variable";
-	if (strcmp(l->key, "export") == 0 && (peek(l) == ' ' || peek(l) == '\t')) {
+	if (strcmp(l->key, "export") == 0 && (peek_byte(l) == ' ' || peek_byte(l) == '\t')) {
 		skip_blanks(l);
 		*ret_col = column(l);
-		if (peek(l) != '=' && read_key(l) == 0)
+		if (peek_byte(l) != '=' && read_key(l) == 0)
 			return "no name of a variable";
 	}
 	skip_blanks(l);
-	if (peek(l) != '=')
+	if (peek_byte(l) != '=')
 		return "no `=` behind the name";
 	l->at++;
 	skip_blanks(l);
@@ -127,7 +127,7 @@ static const char *read_line(struct line *l, struct env_pair *ret)
 	}
 	if (why)
 		return why;
-	if (peek(l) == '\'' || peek(l) == '"')
+	if (peek_byte(l) == '\'' || peek_byte(l) == '"')
 		return read_quoted(l);
 	read_plain(l);
 	return NULL;

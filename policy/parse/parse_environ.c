@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct parser *ps, const struct key_def *def, const struct ini_pair *pair, const char *pattern,
-	       const char *value)
+static int add_name(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
+		    const char *pattern, const char *value)
 {
 	struct policy *p = ps->p;
 	struct environ_rule *r;
@@ -59,7 +59,7 @@ static int apply(struct parser *ps, const struct key_def *def, const struct ini_
 	err = def->id == ENVIRON_DENY ? 0 : parser_may_say(ps, def, pair, NULL);
 	if (err < 0)
 		return err == -EBADMSG ? 0 : err;
-	return add(ps, def, pair, name, value);
+	return add_name(ps, def, pair, name, value);
 }
 
 int parser_on_environ(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)

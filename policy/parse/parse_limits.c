@@ -65,7 +65,7 @@ void parser_publish_limits(struct parser *ps, bool tighten)
 			layer[i] = ps->mine_limits[i];
 }
 
-static void take(struct limit_value *now, const struct limit_value *layer)
+static void take_limit(struct limit_value *now, const struct limit_value *layer)
 {
 	for (unsigned i = 0; i < LIMIT_VALUES; i++)
 		if (layer[i].set)
@@ -91,7 +91,7 @@ static int tighten(struct limit_value *now, const struct limit_value *layer, str
 	return 0;
 }
 
-static int store(struct limits *l, const struct limit_value *now)
+static int store_limit(struct limits *l, const struct limit_value *now)
 {
 	for (unsigned i = 0; i < RESOURCE_COUNT; i++) {
 		if (!now[i].set)
@@ -111,11 +111,11 @@ int parser_merge_limits(struct parser *ps)
 	struct limit_value now[LIMIT_VALUES] = { 0 };
 	int err;
 
-	take(now, ps->limits[SOURCE_PRESET]);
-	take(now, ps->limits[SOURCE_USER]);
-	take(now, ps->limits[SOURCE_PROJECT_TRUSTED]);
+	take_limit(now, ps->limits[SOURCE_PRESET]);
+	take_limit(now, ps->limits[SOURCE_USER]);
+	take_limit(now, ps->limits[SOURCE_PROJECT_TRUSTED]);
 	err = tighten(now, ps->limits[SOURCE_FLOOR], NULL);
 	if (err == 0)
 		err = tighten(now, ps->limits[SOURCE_PROJECT], ps->d);
-	return err < 0 ? err : store(&ps->p->limits, now);
+	return err < 0 ? err : store_limit(&ps->p->limits, now);
 }

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
-		   const char *hint, const char *fmt, va_list ap)
+static int pair_finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
+			const char *hint, const char *fmt, va_list ap)
 {
 	char *text;
 	int err;
@@ -35,7 +35,7 @@ int parser_error(struct parser *ps, const struct ini_pair *pair, const char *cod
 	int err;
 
 	va_start(ap, fmt);
-	err = finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
+	err = pair_finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -47,7 +47,7 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 	int err;
 
 	va_start(ap, fmt);
-	err = finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
+	err = pair_finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
 	va_end(ap);
 	return err;
 }

@@ -136,7 +136,7 @@ int setting_load(const struct settings *s, enum setting set)
 	return values[set];
 }
 
-static void store(struct parser *ps, enum setting set, const struct setting_value *value)
+static void store_setting(struct parser *ps, enum setting set, const struct setting_value *value)
 {
 	/* The strictest level holds, whichever layer sets it. */
 	if (set == SET_LEVEL && !setting_tightens(set, ps->p->s.demands, value->value))
@@ -156,7 +156,7 @@ static void take_layer(struct parser *ps, enum source_layer source)
 
 	for (unsigned i = 0; i < SET_COUNT; i++)
 		if (layer[i].set)
-			store(ps, i, &layer[i]);
+			store_setting(ps, i, &layer[i]);
 }
 
 /* A preset without a network stays without one, whatever a .env file says. */
@@ -167,7 +167,7 @@ static void take_env(struct parser *ps)
 	if (ps->p->s.network != NETWORK_OFF)
 		take_layer(ps, SOURCE_ENV);
 	else if (layer[SET_EXPIRY].set)
-		store(ps, SET_EXPIRY, &layer[SET_EXPIRY]);
+		store_setting(ps, SET_EXPIRY, &layer[SET_EXPIRY]);
 }
 
 static void tighten_layer(struct parser *ps, enum source_layer source)
@@ -176,7 +176,7 @@ static void tighten_layer(struct parser *ps, enum source_layer source)
 
 	for (unsigned i = 0; i < SET_COUNT; i++)
 		if (layer[i].set && setting_tightens(i, setting_load(&ps->p->s, i), layer[i].value))
-			store(ps, i, &layer[i]);
+			store_setting(ps, i, &layer[i]);
 }
 
 /* Warns about each setting of an untrusted project that is ignored. */

@@ -165,7 +165,7 @@ static int peek_pair(void *ctx, const struct ini_pair *pair)
 }
 
 /* Ignores findings: policy_parse() reports them. */
-static int peek(struct peek *k, const char *text, size_t len)
+static int peek_state(struct peek *k, const char *text, size_t len)
 {
 	const struct ini_handler h = { peek_section, peek_pair, k };
 	struct diags ignored;
@@ -188,7 +188,7 @@ static int peek_sources(struct peek *k, const struct bundle *b)
 	for (size_t o = 0; o < sizeof(order) / sizeof(order[0]); o++)
 		for (size_t i = 0; r == 0 && i < b->n_sources; i++)
 			if (b->sources[i].layer == order[o])
-				r = peek(k, b->sources[i].text, b->sources[i].len);
+				r = peek_state(k, b->sources[i].text, b->sources[i].len);
 	return r;
 }
 
@@ -204,7 +204,7 @@ int policy_workspace(const struct bundle *b, char **ret_name)
 
 		/* The default preset names no workspace. */
 		if (text)
-			r = peek(&k, text, len);
+			r = peek_state(&k, text, len);
 	}
 	free(k.preset);
 	if (r < 0) {

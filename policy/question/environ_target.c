@@ -81,7 +81,7 @@ static bool has_name(const struct row *row, const char *name, size_t len)
 }
 
 /* The name of the program, or any word (a wrapper may stand before it), is in programs. */
-static bool is_of(const struct request *req, const char *programs)
+static bool runs_one_of(const struct request *req, const char *programs)
 {
 	const char *const files[] = { req->path, req->ident, req->loads, req->loads_ident }, *name;
 
@@ -101,7 +101,7 @@ static bool is_of(const struct request *req, const char *programs)
 static bool is_target(const struct request *req, const char *name, size_t len)
 {
 	for (const struct row *row = targets; row < targets + N_TARGETS; row++)
-		if (row->is_shown && has_name(row, name, len) && is_of(req, row->programs))
+		if (row->is_shown && has_name(row, name, len) && runs_one_of(req, row->programs))
 			return true;
 	return false;
 }
@@ -225,7 +225,7 @@ static bool in_rows(uint64_t rows, const char *entry)
 }
 
 /* The entry of that name, or NULL. */
-static const char *find(const char *const *env, const char *entry, size_t len)
+static const char *entry_of_name(const char *const *env, const char *entry, size_t len)
 {
 	for (; *env; env++)
 		if (strncmp(*env, entry, len) == 0 && ((*env)[len] == '=' || !(*env)[len]))
@@ -249,16 +249,16 @@ static bool is_default(const char *entry, const char *home)
 
 const char *environ_change(uint64_t rows, const char *const *env, const char *const *first)
 {
-	const char *home = find(first, "HOME", 4), *was;
+	const char *home = entry_of_name(first, "HOME", 4), *was;
 
 	for (size_t i = 0; env[i]; i++) {
-		was = find(first, env[i], strcspn(env[i], "="));
+		was = entry_of_name(first, env[i], strcspn(env[i], "="));
 		if (!(was && strcmp(was, env[i]) == 0) && in_rows(rows, env[i]) &&
 		    !is_default(env[i], home ? home + 5 : NULL))
 			return env[i];
 	}
 	for (size_t i = 0; first[i]; i++)
-		if (in_rows(rows, first[i]) && !find(env, first[i], strcspn(first[i], "=")))
+		if (in_rows(rows, first[i]) && !entry_of_name(env, first[i], strcspn(first[i], "=")))
 			return first[i];
 	return NULL;
 }

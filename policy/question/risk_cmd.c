@@ -248,7 +248,7 @@ static const struct row rows[] = {
 };
 
 /* Is word one of a|b|c? */
-static bool is_one_of(const char *list, size_t list_len, const char *word)
+static bool is_in_list(const char *list, size_t list_len, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -267,7 +267,7 @@ static bool words_match(const struct seen *s, const char *words)
 	for (size_t i = 0; words && *words; i++) {
 		size_t n = strcspn(words, " ");
 
-		if (!is_one_of(words, n, word_at(&s->view, i)))
+		if (!is_in_list(words, n, word_at(&s->view, i)))
 			return false;
 		words += n + (words[n] == ' ');
 	}
@@ -316,7 +316,7 @@ static bool program_is(const char *programs, const char *name)
 	return n > 0 && (word_in_list(programs, name, n) || word_in_list(programs, name, strcspn(name, ".")));
 }
 
-static void look(struct risk *r, const struct request *req, const struct command *c)
+static void look_at_command(struct risk *r, const struct request *req, const struct command *c)
 {
 	const struct seen s = { .req = req, .view = cmd_view_of(c) };
 
@@ -342,7 +342,7 @@ void risk_command(struct risk *r, const struct request *req)
 	for (unsigned depth = 0; depth <= LIMIT_DEPTH; depth++) {
 		int wraps;
 
-		look(r, req, &c);
+		look_at_command(r, req, &c);
 		wraps = request_unwrap(req, depth, &c, &inner, &extra);
 		if (!wraps)
 			wraps = command_unwrap_split(&c, &store, &inner);

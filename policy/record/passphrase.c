@@ -62,14 +62,14 @@ int passphrase_make(struct passphrase *ret, const char *secret, const char *phra
 	return 0;
 }
 
-static bool is_ours(const char hash[PASSPHRASE_HASH_MAX])
+static bool is_our_hash(const char hash[PASSPHRASE_HASH_MAX])
 {
 	return memchr(hash, '\0', PASSPHRASE_HASH_MAX) && strncmp(hash, HASH_HEAD, strlen(HASH_HEAD)) == 0;
 }
 
 int passphrase_check(const struct passphrase *p, const char *secret)
 {
-	if (!is_ours(p->hash))
+	if (!is_our_hash(p->hash))
 		return -EBADMSG;
 	if (sodium_init() < 0)
 		return -ENOMEM;
@@ -92,7 +92,7 @@ int passphrase_read(struct passphrase *ret, const char *text, size_t len)
 	    strlen(hash) < sizeof(read.hash) && !phrase_unfit(phrase)) {
 		memcpy(read.hash, hash, strlen(hash));
 		memcpy(read.phrase, phrase, strlen(phrase));
-		r = is_ours(read.hash) ? 0 : -EBADMSG;
+		r = is_our_hash(read.hash) ? 0 : -EBADMSG;
 	}
 	if (r == 0)
 		*ret = read;

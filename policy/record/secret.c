@@ -92,7 +92,7 @@ static const struct shape {
 	{ "_auth=", START_ANY, ANY_CASE, WORD, 1 },
 };
 
-static bool is_of(enum charset of, char c)
+static bool is_in_charset(enum charset of, char c)
 {
 	unsigned char u = (unsigned char)c;
 
@@ -142,7 +142,7 @@ static bool find_shape(const struct spot *s, struct secret_hit *ret)
 			at++;
 		if (p->of == WORD && at < s->len && (s->text[at] == '\'' || s->text[at] == '"'))
 			at++;
-		while (at + n < s->len && is_of(p->of, s->text[at + n]))
+		while (at + n < s->len && is_in_charset(p->of, s->text[at + n]))
 			n++;
 		if (n < p->least)
 			continue;

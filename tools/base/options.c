@@ -63,7 +63,7 @@ static const struct opt *tables_find(const struct tables *t, int value)
 }
 
 /* False where the option is repeated too often. */
-static bool store(const struct opt *opt, struct options *ret, const char *value)
+static bool store_value(const struct opt *opt, struct options *ret, const char *value)
 {
 	void *at = (char *)ret + opt->offset;
 
@@ -167,7 +167,7 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 		opt = tables_find(&t, value);
 		if (!opt)
 			return complain(&t, sub, value, argv[optind > 1 ? optind - 1 : 1]);
-		if (!store(opt, ret, optarg)) {
+		if (!store_value(opt, ret, optarg)) {
 			talk("`--%s` is said more than %d times", opt->name, WORDS_MAX);
 			return -EINVAL;
 		}

@@ -87,7 +87,7 @@ int program_look(const char *path, struct elf_info *ret, bool *ret_setid)
 }
 
 /* loads_find_fn */
-static const char *find(void *ctx, const char *word, struct elf_info *ret)
+static const char *find_program(void *ctx, const char *word, struct elf_info *ret)
 {
 	struct found_files *f = ctx;
 	/* There are only FOUND_FILES places: a further file overwrites the last one, and no caller keeps
@@ -123,12 +123,12 @@ bool program_note(struct request *req, const struct image *img, const struct elf
 		req->ident = image_ident(img, elf->build_id);
 	if (!req->ident)
 		req->ident = tool_of(req->path);
-	return loads_fill(req, elf, img, find, path_list, room);
+	return loads_fill(req, elf, img, find_program, path_list, room);
 }
 
 bool program_tool(const struct request *of, struct found_files *room, struct tool_script *t)
 {
-	return tool_find(of, find, path_list, room, t);
+	return tool_find(of, find_program, path_list, room, t);
 }
 
 /* In `#!/usr/bin/env node` the program that env runs counts, not env. */

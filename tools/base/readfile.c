@@ -13,7 +13,7 @@
 #include "policy/parse/parse.h"
 #include "policy/system/cleanup.h"
 
-static int read_all(int fd, size_t limit, char **ret_text, size_t *ret_len)
+static int read_to_end(int fd, size_t limit, char **ret_text, size_t *ret_len)
 {
 	_cleanup_free_ char *buf = NULL;
 	size_t len = 0, cap = 0;
@@ -65,7 +65,7 @@ int file_read_as(const char *path, size_t limit, char **ret_text, size_t *ret_le
 		return -errno;
 	if (!S_ISREG(ret_st->st_mode))
 		return -EINVAL;
-	return read_all(fd, limit, ret_text, ret_len);
+	return read_to_end(fd, limit, ret_text, ret_len);
 }
 
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len)
@@ -75,7 +75,7 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len)
 	return file_read_as(path, limit, ret_text, ret_len, &st);
 }
 
-static int refuse(struct diags *d, const char *path, const char *code, const char *hint, const char *why)
+static int refuse_file(struct diags *d, const char *path, const char *code, const char *hint, const char *why)
 {
 	int r = diag_add(d, SEVERITY_ERROR, code, path, 0, 0, hint, "%s", why);
 
@@ -85,17 +85,17 @@ static int refuse(struct diags *d, const char *path, const char *code, const cha
 int policy_file_check(const char *path, const struct stat *st, struct diags *d)
 {
 	if (!S_ISREG(st->st_mode))
-		return refuse(d, path, "policy-file", NULL, "is not a regular file");
+		return refuse_file(d, path, "policy-file", NULL, "is not a regular file");
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return refuse(d, path, "policy-owner", NULL, "belongs neither to you nor to root");
+		return refuse_file(d, path, "policy-owner", NULL, "belongs neither to you nor to root");
 	if (st->st_mode & 022)
-		return refuse(d, path, "policy-mode", "chmod go-w", "may be written by others");
+		return refuse_file(d, path, "policy-mode", "chmod go-w", "may be written by others");
 	/* A session could write to it by its other name, which may lie in the workspace. */
 	if (st->st_nlink > 1 && st->st_uid != 0)
-		return refuse(d, path, "policy-link", "replace it with a copy (cp, then mv)",
-			      "has a second name (a hard link), which pale cannot protect");
+		return refuse_file(d, path, "policy-link", "replace it with a copy (cp, then mv)",
+				   "has a second name (a hard link), which pale cannot protect");
 	if (st->st_size > (off_t)LIMIT_POLICY)
-		return refuse(d, path, "policy-size", NULL, "is larger than a policy may be (8 MiB)");
+		return refuse_file(d, path, "policy-size", NULL, "is larger than a policy may be (8 MiB)");
 	return 0;
 }
 
@@ -108,16 +108,16 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_len, struct 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return -ENOENT;
 	if (fd < 0)
-		return refuse(d, path, "policy-file", NULL, strerror(-fd));
+		return refuse_file(d, path, "policy-file", NULL, strerror(-fd));
 	if (fstat(fd, &st) < 0)
-		return refuse(d, path, "policy-file", NULL, strerror(errno));
+		return refuse_file(d, path, "policy-file", NULL, strerror(errno));
 	r = policy_file_check(path, &st, d);
 	if (r < 0)
 		return r;
-	r = read_all(fd, LIMIT_POLICY, ret_text, ret_len);
+	r = read_to_end(fd, LIMIT_POLICY, ret_text, ret_len);
 	if (r == -EFBIG)
-		return refuse(d, path, "policy-size", NULL, "grew larger than a policy may be (8 MiB)");
-	return r < 0 && r != -ENOMEM ? refuse(d, path, "policy-file", NULL, strerror(-r)) : r;
+		return refuse_file(d, path, "policy-size", NULL, "grew larger than a policy may be (8 MiB)");
+	return r < 0 && r != -ENOMEM ? refuse_file(d, path, "policy-file", NULL, strerror(-r)) : r;
 }
 
 long file_read_at(void *ctx, void *buf, size_t len, uint64_t off)

@@ -17,7 +17,8 @@
 /* Deeper paths go to path_real(): each level here holds two paths on the stack. */
 #define DEPTH_MAX 40
 
-static int find(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing, unsigned depth);
+static int find_real(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing,
+		     unsigned depth);
 
 static const struct real_dir *known(const struct reals *r, const char *path)
 {
@@ -37,7 +38,7 @@ static const struct real_dir *dir_of(struct reals *r, const char *path, unsigned
 	if (!*path || old)
 		return *path ? old : &root;
 	/* This look-up may fill the last place with a directory above. */
-	if (find(r, path, real, sizeof(real), &new.missing, depth + 1) < 0 || r->n == REALS_MAX)
+	if (find_real(r, path, real, sizeof(real), &new.missing, depth + 1) < 0 || r->n == REALS_MAX)
 		return NULL;
 	new.path = strdup(path);
 	new.real = strdup(real);
@@ -52,7 +53,7 @@ static const struct real_dir *dir_of(struct reals *r, const char *path, unsigned
 
 enum kind { KIND_PLAIN, KIND_MISSING, KIND_OTHER };
 
-static enum kind kind_of(const struct real_dir *dir, const char *path)
+static enum kind kind_of_path(const struct real_dir *dir, const char *path)
 {
 	struct stat st;
 
@@ -64,7 +65,8 @@ static enum kind kind_of(const struct real_dir *dir, const char *path)
 }
 
 /* Symbolic links, and names that cannot be looked up, are resolved by the C library. */
-static int find(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing, unsigned depth)
+static int find_real(struct reals *r, const char *path, char *buf, size_t size, bool *ret_missing,
+		     unsigned depth)
 {
 	const char *slash = strrchr(path, '/');
 	const struct real_dir *dir;
@@ -78,7 +80,7 @@ static int find(struct reals *r, const char *path, char *buf, size_t size, bool 
 	memcpy(parent, path, (size_t)(slash - path));
 	parent[slash - path] = '\0';
 	dir = dir_of(r, parent, depth);
-	kind = dir ? kind_of(dir, path) : KIND_OTHER;
+	kind = dir ? kind_of_path(dir, path) : KIND_OTHER;
 	if (kind == KIND_OTHER)
 		return path_real(path, buf, size);
 	*ret_missing = kind == KIND_MISSING;
@@ -91,7 +93,7 @@ int reals_find(struct reals *r, const char *path, char *buf, size_t size)
 
 	if (path[0] != '/' || path_has_dotdot(path) || strstr(path, "//") || strstr(path, "/./"))
 		return path_real(path, buf, size);
-	return find(r, path, buf, size, &missing, 0);
+	return find_real(r, path, buf, size, &missing, 0);
 }
 
 void reals_done(struct reals *r)

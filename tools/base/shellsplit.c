@@ -173,7 +173,7 @@ static bool at_descriptor(const char *p)
 	return n > 0 && (p[n] == '<' || p[n] == '>');
 }
 
-static int read_all(struct splitter *s)
+static int read_words(struct splitter *s)
 {
 	int r = 0;
 
@@ -193,7 +193,7 @@ static int read_all(struct splitter *s)
 int shell_split(const char *line, struct shell_part **ret, size_t *ret_n)
 {
 	struct splitter s = { .p = line };
-	int r = read_all(&s);
+	int r = read_words(&s);
 
 	if (r < 0) {
 		for (size_t i = 0; i < s.words.n; i++)

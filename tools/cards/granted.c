@@ -68,7 +68,7 @@ void kept_done(struct kept *k)
 
 /* --- changing --- */
 
-static int replace(const char *dir, const struct grant_list *list, const char *without)
+static int replace_grants(const char *dir, const struct grant_list *list, const char *without)
 {
 	_cleanup_free_ char *text = grant_list_text(list, without, NULL, (uint64_t)time(NULL));
 	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +94,7 @@ int kept_revoke(const char *dir, const char *id)
 		return -errno;
 	r = read_file(dir, &list, &why);
 	if (r == 0)
-		r = grant_list_find(&list, id) ? replace(dir, &list, id) : -ENOENT;
+		r = grant_list_find(&list, id) ? replace_grants(dir, &list, id) : -ENOENT;
 	grant_list_done(&list);
 	return r;
 }

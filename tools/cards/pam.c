@@ -55,7 +55,7 @@ static int open_pam(struct pam *p)
 /* --- the conversation, on the terminal --- */
 
 /* Prints text that is already escaped. */
-static void show(const char *who, const char *visible)
+static void show_escaped(const char *who, const char *visible)
 {
 	_cleanup_close_ int tty = open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 
@@ -64,14 +64,14 @@ static void show(const char *who, const char *visible)
 }
 
 /* The answer to one message (the library frees it), or NULL. */
-static char *answer(const struct pam_message *m)
+static char *answer_message(const struct pam_message *m)
 {
 	_cleanup_free_ char *text = text_visible(m->msg ? m->msg : "");
 	char typed[PASSPHRASE_MAX + 2], *copy;
 	int flags = RPP_REQUIRE_TTY | (m->msg_style == PAM_PROMPT_ECHO_ON ? RPP_ECHO_ON : RPP_ECHO_OFF);
 
 	if (m->msg_style == PAM_TEXT_INFO || m->msg_style == PAM_ERROR_MSG) {
-		show("", text ? text : "");
+		show_escaped("", text ? text : "");
 		return strdup("");
 	}
 	if ((m->msg_style != PAM_PROMPT_ECHO_OFF && m->msg_style != PAM_PROMPT_ECHO_ON) || !text ||
@@ -93,7 +93,7 @@ static int converse(int n, const struct pam_message **msg, struct pam_response *
 	if (!replies)
 		return PAM_BUF_ERR;
 	for (int i = 0; i < n; i++) {
-		replies[i].resp = answer(msg[i]);
+		replies[i].resp = answer_message(msg[i]);
 		if (replies[i].resp)
 			continue;
 		while (i-- > 0) {
@@ -143,6 +143,6 @@ int pam_confirm(const char *text)
 		talk("not approved: the policy wants PAM, and libpam.so.0 is not there");
 	if (r < 0)
 		return r;
-	show("pale: ", text);
+	show_escaped("pale: ", text);
 	return authenticate(&p, pw->pw_name);
 }

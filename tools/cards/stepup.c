@@ -83,7 +83,7 @@ static int ask_terminal(const char *text, char *secret, size_t size)
 }
 
 /* Asks for the passphrase for one card and shows the card's "phrase".  Returns as secret_read(). */
-static int ask(const json_t *card, char *secret, size_t size)
+static int ask_passphrase(const json_t *card, char *secret, size_t size)
 {
 	_cleanup_free_ char *text = card_question(card);
 
@@ -109,7 +109,7 @@ static int refused(int r)
 }
 
 /* Copies the phrase that the helper keeps into the card. */
-static int learn(int fd, json_t *card)
+static int copy_phrase(int fd, json_t *card)
 {
 	_cleanup_json_ json_t *status = NULL;
 	char why[512];
@@ -132,11 +132,11 @@ static int by_passphrase(int fd, const json_t *card, json_t *params)
 {
 	_cleanup_json_ json_t *shown = json_copy((json_t *)card);
 	char secret[PASSPHRASE_MAX + 2];
-	int r = shown ? learn(fd, shown) : -ENOMEM;
+	int r = shown ? copy_phrase(fd, shown) : -ENOMEM;
 
 	if (r < 0)
 		return r;
-	r = ask(shown, secret, sizeof(secret));
+	r = ask_passphrase(shown, secret, sizeof(secret));
 	if (r == 0 && json_object_set_new(params, "secret", json_text(secret)) < 0)
 		r = -ENOMEM;
 	explicit_bzero(secret, sizeof(secret));

@@ -19,7 +19,7 @@ static bool wire_is(const struct dns_asked *a, enum dns_over over, const uint8_t
 }
 
 /* Compares the question's bytes; a correct server does not compress them. */
-static bool is_ours(const struct dns_asked *a, enum dns_over over, const uint8_t *msg, size_t len)
+static bool is_our_question(const struct dns_asked *a, enum dns_over over, const uint8_t *msg, size_t len)
 {
 	const uint8_t *name = msg + HEADER;
 
@@ -72,7 +72,7 @@ static bool is_on_chain(const struct dns_answer *a, const ldns_rdf *name)
 }
 
 /* False where the chain is a circle, or too long. */
-static bool follow(struct dns_answer *a, unsigned type)
+static bool follow_alias(struct dns_answer *a, unsigned type)
 {
 	const ldns_rdf *name = ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(a->pkt), 0));
 	const ldns_rr *rr;
@@ -124,8 +124,8 @@ enum dns_fit dns_answer_read(const struct dns_asked *asked, enum dns_over over, 
 		return DNS_TRUNCATED;
 	/* The spelling differs from ours: a guess, or a server that does not keep it.  Over a stream that
 	 * does not matter. */
-	if (!is_ours(asked, over, msg, len))
-		return is_ours(asked, DNS_TCP, msg, len) ? DNS_TRUNCATED : DNS_ALIEN;
+	if (!is_our_question(asked, over, msg, len))
+		return is_our_question(asked, DNS_TCP, msg, len) ? DNS_TRUNCATED : DNS_ALIEN;
 	if (LDNS_TC_WIRE(msg) && over == DNS_UDP)
 		return DNS_TRUNCATED;
 	if (LDNS_RCODE_WIRE(msg) == DNS_FORMERR || LDNS_RCODE_WIRE(msg) == DNS_NOTIMP)
@@ -134,7 +134,7 @@ enum dns_fit dns_answer_read(const struct dns_asked *asked, enum dns_over over, 
 	if (!a)
 		return DNS_BROKEN;
 	if (LDNS_TC_WIRE(msg) || ldns_wire2pkt(&a->pkt, msg, len) != LDNS_STATUS_OK ||
-	    !follow(a, asked->type)) {
+	    !follow_alias(a, asked->type)) {
 		dns_answer_free(a);
 		return DNS_BROKEN;
 	}
@@ -163,7 +163,7 @@ struct telling {
 	uint32_t ttl;
 };
 
-static void tell(const struct telling *t, const uint8_t *addr, size_t n)
+static void tell_address(const struct telling *t, const uint8_t *addr, size_t n)
 {
 	uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
 
@@ -191,7 +191,7 @@ static void tell_hints(const struct telling *t, const uint8_t *p, size_t n)
 		if (len > n - at - 4)
 			return;
 		for (size_t i = 0; size && i + size <= len; i += size)
-			tell(t, p + at + 4 + i, size);
+			tell_address(t, p + at + 4 + i, size);
 	}
 }
 
@@ -219,7 +219,7 @@ static void tell_record(const struct telling *t, const ldns_rr *rr)
 	size_t n = rdata_of(rr, data, sizeof(data));
 
 	if ((type == LDNS_RR_TYPE_A && n == 4) || (type == LDNS_RR_TYPE_AAAA && n == 16))
-		tell(t, data, n);
+		tell_address(t, data, n);
 	else if (type == LDNS_RR_TYPE_HTTPS || type == LDNS_RR_TYPE_SVCB)
 		tell_hints(t, data, n);
 }

@@ -165,7 +165,7 @@ static bool flush(struct stream *st)
 	return st->n_out > 0 || st->asked > 0 || !st->ended;
 }
 
-static bool put(struct stream *st, const uint8_t *msg, size_t len)
+static bool put_reply(struct stream *st, const uint8_t *msg, size_t len)
 {
 	size_t need;
 
@@ -201,7 +201,7 @@ static void on_reply(void *cookie, const uint8_t *msg, size_t len)
 
 	st->asked--;
 	wind(st);
-	st->broken = st->broken || !put(st, msg, len) || !flush(st);
+	st->broken = st->broken || !put_reply(st, msg, len) || !flush(st);
 	if (st->broken)
 		loop_timer_set(st->door->loop, &st->timer, 0);
 	else

@@ -54,7 +54,7 @@ static void send_reply(struct forwarder_query *q, size_t len)
 	reply(cookie, f->out, len);
 }
 
-static void refuse(struct forwarder_query *q, int code, enum dns_why why)
+static void refuse_query(struct forwarder_query *q, int code, enum dns_why why)
 {
 	send_reply(q, dns_refuse(&q->q, code, why, q->f->out, sizeof(q->f->out)));
 }
@@ -69,7 +69,7 @@ static void flight_free(struct flight *fl)
 	free(fl);
 }
 
-static void learn(void *cookie, const uint8_t addr[16], uint32_t ttl)
+static void learn_address(void *cookie, const uint8_t addr[16], uint32_t ttl)
 {
 	struct forwarder_query *q = cookie;
 
@@ -80,10 +80,10 @@ static void deliver(struct forwarder_query *q, const struct dns_answer *a)
 {
 	q->flight = NULL;
 	if (!a) {
-		refuse(q, DNS_SERVFAIL, DNS_WHY_UNREACHABLE);
+		refuse_query(q, DNS_SERVFAIL, DNS_WHY_UNREACHABLE);
 		return;
 	}
-	dns_answer_addrs(a, learn, q);
+	dns_answer_addrs(a, learn_address, q);
 	send_reply(q, dns_reply(&q->q, a, q->f->out, sizeof(q->f->out)));
 }
 
@@ -142,7 +142,7 @@ static void fly(struct forwarder_query *q)
 	if (!fl)
 		fl = make_flight(q->f, &q->q);
 	if (!fl) {
-		refuse(q, DNS_SERVFAIL, DNS_WHY_OTHER);
+		refuse_query(q, DNS_SERVFAIL, DNS_WHY_OTHER);
 		return;
 	}
 	q->flight = fl;
@@ -200,7 +200,7 @@ static void reply_reverse(struct forwarder_query *q)
 	    f->ops->reverse(f->owner, addr, name))
 		send_reply(q, dns_reply_ptr(&q->q, name, f->out, sizeof(f->out)));
 	else
-		refuse(q, DNS_NXDOMAIN, DNS_WHY_NOT);
+		refuse_query(q, DNS_NXDOMAIN, DNS_WHY_NOT);
 }
 
 /* True where the query was answered here. */
@@ -219,7 +219,7 @@ static bool reply_here(struct forwarder_query *q)
 		return true;
 	}
 	if (is_number(q->q.name)) {
-		refuse(q, DNS_NXDOMAIN, DNS_WHY_NOT);
+		refuse_query(q, DNS_NXDOMAIN, DNS_WHY_NOT);
 		return true;
 	}
 	return false;
@@ -232,7 +232,7 @@ static void proceed(struct forwarder_query *q, enum forwarder_word word, enum dn
 	if (word == FORWARDER_YES)
 		fly(q);
 	else if (word == FORWARDER_NO)
-		refuse(q, DNS_NXDOMAIN, why);
+		refuse_query(q, DNS_NXDOMAIN, why);
 }
 
 static void flood(struct forwarder_query *q)
@@ -242,7 +242,7 @@ static void flood(struct forwarder_query *q)
 	if (!f->flooded)
 		f->ops->flooded(f->owner, q);
 	f->flooded = true;
-	refuse(q, DNS_SERVFAIL, DNS_WHY_OTHER);
+	refuse_query(q, DNS_SERVFAIL, DNS_WHY_OTHER);
 }
 
 static struct forwarder_query *query_new(struct forwarder *f, const void *who)
@@ -282,7 +282,7 @@ bool forwarder_ask(struct forwarder *f, const void *who, enum forwarder_transpor
 	if (by == FORWARDER_STREAM)
 		q->q.size = DNS_MESSAGE_MAX;
 	if (code != DNS_NOERROR)
-		refuse(q, code, DNS_WHY_NOT);
+		refuse_query(q, code, DNS_WHY_NOT);
 	else if (f->n > FORWARDER_MAX)
 		flood(q);
 	else if (!reply_here(q))

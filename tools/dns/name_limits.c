@@ -36,7 +36,7 @@ void dns_limits_free(struct dns_limits *l)
 }
 
 /* FNV-1a, never 0. */
-static uint64_t hash_of(const char *s)
+static uint64_t hash_of_name(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
 
@@ -111,7 +111,7 @@ static struct parent *find_parent(struct dns_limits *l, uint64_t hash, uint64_t 
 }
 
 /* A name that was counted is not counted again until its window ends. */
-static void count(struct seen *s, uint64_t hash, uint64_t now_s)
+static void count_name(struct seen *s, uint64_t hash, uint64_t now_s)
 {
 	if (s->hash != hash || s->until_s <= now_s)
 		*s = (struct seen){ hash, now_s + DNS_WINDOW_S };
@@ -120,7 +120,7 @@ static void count(struct seen *s, uint64_t hash, uint64_t now_s)
 /* The types of one look-up of a host (A, AAAA, HTTPS) count as one name. */
 static uint64_t hash_with(const char *name, uint16_t type)
 {
-	uint64_t hash = hash_of(name);
+	uint64_t hash = hash_of_name(name);
 
 	if (type == DNS_TYPE_A || type == DNS_TYPE_AAAA || type == DNS_TYPE_HTTPS)
 		return hash;
@@ -138,10 +138,11 @@ bool dns_limits_pass(struct dns_limits *l, const char *name, uint16_t type, uint
 	all = find_room(l->all, NELEM(l->all), hash, now_s);
 	if (!all)
 		return false;
-	below = find_room(find_parent(l, hash_of(parent_of(name)), now_s)->names, DNS_BELOW_MAX, hash, now_s);
+	below = find_room(find_parent(l, hash_of_name(parent_of(name)), now_s)->names, DNS_BELOW_MAX, hash,
+			  now_s);
 	if (!below)
 		return false;
-	count(below, hash, now_s);
-	count(all, hash, now_s);
+	count_name(below, hash, now_s);
+	count_name(all, hash, now_s);
 	return true;
 }

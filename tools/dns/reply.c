@@ -34,7 +34,7 @@ static ldns_rr *record_new(ldns_rdf *owner, unsigned type, ldns_rdf *data)
 	return rr;
 }
 
-static bool add(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
+static bool add_record(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
 {
 	if (rr && ldns_pkt_push_rr(p, section, rr))
 		return true;
@@ -52,7 +52,7 @@ static bool add_question(ldns_pkt *p, const struct dns_question *q)
 	ldns_rr_set_owner(rr, name_of(q));
 	ldns_rr_set_type(rr, q->type);
 	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
-	return add(p, LDNS_SECTION_QUESTION, rr);
+	return add_record(p, LDNS_SECTION_QUESTION, rr);
 }
 
 static ldns_pkt *frame_new(const struct dns_question *q, int rcode)
@@ -79,7 +79,7 @@ static ldns_pkt *frame_new(const struct dns_question *q, int rcode)
 	return p;
 }
 
-static size_t put(const ldns_pkt *p, uint8_t *buf, size_t room)
+static size_t put_message(const ldns_pkt *p, uint8_t *buf, size_t room)
 {
 	uint8_t *wire = NULL;
 	size_t n = 0;
@@ -92,7 +92,7 @@ static size_t put(const ldns_pkt *p, uint8_t *buf, size_t room)
 	return n;
 }
 
-static void empty(ldns_pkt *p, ldns_pkt_section section)
+static void empty_section(ldns_pkt *p, ldns_pkt_section section)
 {
 	ldns_rr_list *list = ldns_rr_list_new();
 
@@ -109,18 +109,18 @@ static void empty(ldns_pkt *p, ldns_pkt_section section)
 }
 
 /* Completes and encodes the message. */
-static size_t finish(ldns_pkt *p, const struct dns_question *q, uint8_t *buf, size_t size)
+static size_t finish_message(ldns_pkt *p, const struct dns_question *q, uint8_t *buf, size_t size)
 {
 	size_t room = q->size < size ? q->size : size, n;
 
 	if (!p)
 		return 0;
-	n = put(p, buf, room);
+	n = put_message(p, buf, room);
 	if (n > room) {
 		ldns_pkt_set_tc(p, true);
-		empty(p, LDNS_SECTION_ANSWER);
-		empty(p, LDNS_SECTION_AUTHORITY);
-		n = put(p, buf, room);
+		empty_section(p, LDNS_SECTION_ANSWER);
+		empty_section(p, LDNS_SECTION_AUTHORITY);
+		n = put_message(p, buf, room);
 	}
 	ldns_pkt_free(p);
 	return n > room ? 0 : n;
@@ -173,13 +173,13 @@ static bool copy_records(ldns_pkt *p, const struct dns_question *q, const struct
 	for (size_t i = 0; i < ldns_rr_list_rr_count(answer); i++) {
 		const ldns_rr *rr = ldns_rr_list_rr(answer, i);
 
-		if (dns_answer_has(a, rr) && !add(p, LDNS_SECTION_ANSWER, copy_of(rr, q)))
+		if (dns_answer_has(a, rr) && !add_record(p, LDNS_SECTION_ANSWER, copy_of(rr, q)))
 			return false;
 	}
 	for (size_t i = 0; i < ldns_rr_list_rr_count(authority); i++) {
 		const ldns_rr *rr = ldns_rr_list_rr(authority, i);
 
-		if (is_proof(q, rr) && !add(p, LDNS_SECTION_AUTHORITY, copy_of(rr, q)))
+		if (is_proof(q, rr) && !add_record(p, LDNS_SECTION_AUTHORITY, copy_of(rr, q)))
 			return false;
 	}
 	return true;
@@ -196,7 +196,7 @@ size_t dns_reply(const struct dns_question *q, const struct dns_answer *a, uint8
 		ldns_pkt_free(p);
 		return 0;
 	}
-	return finish(p, q, buf, size);
+	return finish_message(p, q, buf, size);
 }
 
 /* --- replies made here -------------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ size_t dns_refuse(const struct dns_question *q, int rcode, enum dns_why why, uin
 
 	if (p && q->has_edns && why != DNS_WHY_NOT)
 		add_why(p, why);
-	return finish(p, q, buf, size);
+	return finish_message(p, q, buf, size);
 }
 
 static const uint8_t v4_mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -237,7 +237,7 @@ static bool add_addr(ldns_pkt *p, const struct dns_question *q, const uint8_t ad
 		return true;
 	data = is_v4 ? ldns_rdf_new_frm_data(LDNS_RDF_TYPE_A, 4, addr + 12)
 		     : ldns_rdf_new_frm_data(LDNS_RDF_TYPE_AAAA, 16, addr);
-	return add(p, LDNS_SECTION_ANSWER, record_new(name_of(q), q->type, data));
+	return add_record(p, LDNS_SECTION_ANSWER, record_new(name_of(q), q->type, data));
 }
 
 size_t dns_reply_addrs(const struct dns_question *q, const uint8_t (*addrs)[16], size_t n, uint8_t *buf,
@@ -247,7 +247,7 @@ size_t dns_reply_addrs(const struct dns_question *q, const uint8_t (*addrs)[16],
 
 	for (size_t i = 0; p && i < n; i++)
 		(void)add_addr(p, q, addrs[i]);
-	return finish(p, q, buf, size);
+	return finish_message(p, q, buf, size);
 }
 
 size_t dns_reply_ptr(const struct dns_question *q, const char *name, uint8_t *buf, size_t size)
@@ -255,9 +255,9 @@ size_t dns_reply_ptr(const struct dns_question *q, const char *name, uint8_t *bu
 	ldns_pkt *p = frame_new(q, DNS_NOERROR);
 
 	if (p)
-		(void)add(p, LDNS_SECTION_ANSWER,
-			  record_new(name_of(q), LDNS_RR_TYPE_PTR, ldns_dname_new_frm_str(name)));
-	return finish(p, q, buf, size);
+		(void)add_record(p, LDNS_SECTION_ANSWER,
+				 record_new(name_of(q), LDNS_RR_TYPE_PTR, ldns_dname_new_frm_str(name)));
+	return finish_message(p, q, buf, size);
 }
 
 /* --- names of addresses -------------------------------------------------------------------------------- */

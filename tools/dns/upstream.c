@@ -91,7 +91,7 @@ static void server_set(struct server *s, const struct nameserver *from, uint16_t
 	s->len = sizeof(*in6);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -106,7 +106,7 @@ static void read_servers(struct upstream *u)
 	ssize_t n = 0;
 	int fd;
 
-	if (u->n > 0 && stat(u->conf, &st) == 0 && is_same(&st, &u->read))
+	if (u->n > 0 && stat(u->conf, &st) == 0 && is_same_file(&st, &u->read))
 		return;
 	fd = open(u->conf, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	memset(&u->read, 0, sizeof(u->read));
@@ -192,7 +192,7 @@ static bool send_datagram(const struct exchange *x)
 
 /* --- a query's course -------------------------------------------------------------------------------- */
 
-static void finish(struct upstream_query *uq, struct dns_answer *a)
+static void finish_query(struct upstream_query *uq, struct dns_answer *a)
 {
 	upstream_fn fn = uq->fn;
 	void *cookie = uq->cookie;
@@ -234,7 +234,7 @@ static void set_timer(struct upstream_query *uq)
 static void go_on(struct upstream_query *uq)
 {
 	if (clock_awake_ns() >= uq->end_ns || !ask_next(uq))
-		finish(uq, NULL);
+		finish_query(uq, NULL);
 	else
 		set_timer(uq);
 }
@@ -244,7 +244,7 @@ static void on_timer(struct loop_timer *t)
 	go_on(CONTAINER_OF(t, struct upstream_query, timer));
 }
 
-static void fail(struct exchange *x)
+static void fail_exchange(struct exchange *x)
 {
 	exchange_close(x);
 	x->failed = true;
@@ -255,11 +255,11 @@ static void fail(struct exchange *x)
 static void again(struct exchange *x, enum dns_over over)
 {
 	if (!exchange_open(x, over) || (over == DNS_UDP && !send_datagram(x)))
-		fail(x);
+		fail_exchange(x);
 }
 
 /* False where the exchange is closed or the query is freed. */
-static bool take(struct exchange *x, const uint8_t *msg, size_t len)
+static bool take_message(struct exchange *x, const uint8_t *msg, size_t len)
 {
 	struct upstream_query *uq = x->query;
 	struct dns_answer *a = NULL;
@@ -286,7 +286,7 @@ static bool take(struct exchange *x, const uint8_t *msg, size_t len)
 	case DNS_FITS:
 		code = dns_answer_rcode(a);
 		if (code == DNS_NOERROR || code == DNS_NXDOMAIN) {
-			finish(uq, a);
+			finish_query(uq, a);
 			return false;
 		}
 		dns_answer_free(uq->poor);
@@ -295,7 +295,7 @@ static bool take(struct exchange *x, const uint8_t *msg, size_t len)
 	case DNS_BROKEN:
 		break;
 	}
-	fail(x);
+	fail_exchange(x);
 	return false;
 }
 
@@ -311,10 +311,10 @@ static void read_datagrams(struct exchange *x)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n < 0) {
-			fail(x);
+			fail_exchange(x);
 			return;
 		}
-		if (!take(x, u->in, (size_t)n))
+		if (!take_message(x, u->in, (size_t)n))
 			return;
 	}
 }
@@ -325,7 +325,7 @@ static void write_stream(struct exchange *x)
 	ssize_t n = send(x->watch.fd, x->msg + x->sent, all - x->sent, MSG_NOSIGNAL);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		fail(x);
+		fail_exchange(x);
 		return;
 	}
 	x->sent += n > 0 ? (size_t)n : 0;
@@ -345,14 +345,14 @@ static void read_stream(struct exchange *x)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		fail(x);
+		fail_exchange(x);
 		return;
 	}
 	x->n_in += (size_t)n;
 	if (x->n_in < want)
 		return;
 	if (x->size_in) {
-		(void)take(x, x->in, x->n_in);
+		(void)take_message(x, x->in, x->n_in);
 		return;
 	}
 	x->size_in = (size_t)x->in[0] << 8 | x->in[1];
@@ -360,7 +360,7 @@ static void read_stream(struct exchange *x)
 	free(x->in);
 	x->in = x->size_in ? malloc(x->size_in) : NULL;
 	if (!x->in)
-		fail(x);
+		fail_exchange(x);
 }
 
 static void on_ready(struct loop_watch *w, uint32_t events)
@@ -372,7 +372,7 @@ static void on_ready(struct loop_watch *w, uint32_t events)
 	else if (events & EPOLLIN)
 		read_stream(x);
 	else if (events & (EPOLLERR | EPOLLHUP))
-		fail(x);
+		fail_exchange(x);
 	else
 		write_stream(x);
 }

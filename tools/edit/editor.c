@@ -40,7 +40,7 @@ static int words_add(struct words *w, const char *word)
 }
 
 /* Splits the command at blanks and quotes; a second command or a redirection is an error. */
-static int words_of(struct words *w, const char *command, const char *file)
+static int split_command(struct words *w, const char *command, const char *file)
 {
 	struct shell_part *parts = NULL;
 	size_t n = 0;
@@ -81,10 +81,10 @@ static int spawn_wait(char *const *argv, int *ret_status)
 	return -r;
 }
 
-static int run(const char *command, const char *file, int *ret_status)
+static int run_editor(const char *command, const char *file, int *ret_status)
 {
 	struct words w = { 0 };
-	int r = words_of(&w, command, file);
+	int r = split_command(&w, command, file);
 
 	if (r == 0)
 		r = spawn_wait(w.argv, ret_status);
@@ -104,10 +104,10 @@ static const char *chosen(void)
 int editor_run(const char *file)
 {
 	const char *own = chosen(), *command = own ? own : "editor";
-	int status = 0, r = run(command, file, &status);
+	int status = 0, r = run_editor(command, file, &status);
 
 	if (r == -ENOENT && !own)
-		r = run(command = "vi", file, &status);
+		r = run_editor(command = "vi", file, &status);
 	if (r < 0)
 		talk("the editor (%s) cannot be run: %s", command,
 		     r == -EINVAL ? "it is no plain command" : strerror(-r));

@@ -44,7 +44,7 @@ void environment_done(struct environment *env)
 	environment_init(env);
 }
 
-static struct environment_entry *find(const struct environment *env, const char *name)
+static struct environment_entry *find_entry(const struct environment *env, const char *name)
 {
 	for (size_t i = 0; i < env->n; i++)
 		if (strcmp(env->list[i].name, name) == 0)
@@ -54,18 +54,18 @@ static struct environment_entry *find(const struct environment *env, const char 
 
 const struct environment_entry *environment_find(const struct environment *env, const char *name)
 {
-	return find(env, name);
+	return find_entry(env, name);
 }
 
 const char *environment_get(const struct environment *env, const char *name)
 {
-	const struct environment_entry *e = find(env, name);
+	const struct environment_entry *e = find_entry(env, name);
 
 	return e && e->given ? e->value : NULL;
 }
 
 /* Adds an empty entry; NULL where there is no memory. */
-static struct environment_entry *grow(struct environment *env)
+static struct environment_entry *add_empty_entry(struct environment *env)
 {
 	struct environment_entry *e = LIST_NEW(env->list, env->n);
 
@@ -76,7 +76,7 @@ static struct environment_entry *grow(struct environment *env)
 int environment_put(struct environment *env, const char *name, const char *value,
 		    const struct environ_verdict *verdict, const char *where)
 {
-	struct environment_entry *e = find(env, name);
+	struct environment_entry *e = find_entry(env, name);
 	struct environment_entry made = { .name = strdup(name),
 					  .value = strdup(value),
 					  .given = verdict->given,
@@ -90,7 +90,7 @@ int environment_put(struct environment *env, const char *name, const char *value
 	if (e)
 		entry_done(e);
 	else
-		e = grow(env);
+		e = add_empty_entry(env);
 	if (!e) {
 		entry_done(&made);
 		return -ENOMEM;
@@ -176,7 +176,7 @@ static int from_launcher(struct environment *env, const struct environment_sourc
 
 		if (!name)
 			return -ENOMEM;
-		if (n == 0 || find(env, name))
+		if (n == 0 || find_entry(env, name))
 			continue;
 		q.asked = environment_asked(s->o, name);
 		v = environ_judge(s->p, &q);
@@ -263,7 +263,7 @@ struct vector {
 	bool failed;
 };
 
-static void add(struct vector *e, char *entry)
+static void vector_add(struct vector *e, char *entry)
 {
 	if (entry)
 		e->v[e->n++] = entry;
@@ -275,7 +275,7 @@ static void add_pair(struct vector *e, const char *name, const char *value)
 {
 	char *entry;
 
-	add(e, asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry);
+	vector_add(e, asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry);
 }
 
 /* glibc waits five seconds for the answer to a datagram, but without limit for that of a stream: the
@@ -284,8 +284,9 @@ static void add_resolver(struct vector *e, const char *old)
 {
 	char *entry;
 
-	add(e,
-	    asprintf(&entry, ENV_RESOLVER "=%s%suse-vc", old ? old : "", old ? " " : "") < 0 ? NULL : entry);
+	vector_add(e, asprintf(&entry, ENV_RESOLVER "=%s%suse-vc", old ? old : "", old ? " " : "") < 0
+			      ? NULL
+			      : entry);
 }
 
 char **agent_environment(const struct environment *env, const char *preload, const char *session_dir,
@@ -298,7 +299,7 @@ char **agent_environment(const struct environment *env, const char *preload, con
 	add_pair(&e, ENV_PRELOAD, preload);
 	add_pair(&e, ENV_SESSION_DIR, session_dir);
 	if (image)
-		add(&e, strdup(image));
+		vector_add(&e, strdup(image));
 	/* The filter that man-db puts on its pipelines answers ENOSYS to system calls of the hooks. */
 	if (!environment_get(env, "MAN_DISABLE_SECCOMP"))
 		add_pair(&e, "MAN_DISABLE_SECCOMP", "1");

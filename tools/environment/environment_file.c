@@ -30,7 +30,7 @@ struct reading {
 	struct diags *d;
 };
 
-static int put(const struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
+static int put_pair(const struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
 {
 	_cleanup_free_ char *where = NULL;
 
@@ -39,8 +39,8 @@ static int put(const struct reading *r, const struct env_pair *pair, const struc
 	return environment_put(r->env, pair->key, pair->value, v, where);
 }
 
-static int finding(const struct reading *r, const struct env_pair *pair, enum severity severity,
-		   const char *hint, const char *why)
+static int file_finding(const struct reading *r, const struct env_pair *pair, enum severity severity,
+			const char *hint, const char *why)
 {
 	return diag_add(r->d, severity, "env-value", r->path, pair->line, pair->key_col, hint, "`%s` %s",
 			pair->key, why);
@@ -57,23 +57,23 @@ static bool is_said_above(const struct reading *r, const struct environment_entr
 	       there->where[n] == ':';
 }
 
-static int take(struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
+static int take_pair(struct reading *r, const struct env_pair *pair, const struct environ_verdict *v)
 {
 	const struct environ_verdict closed = { .why = WHY_CLOSED };
 	const struct environment_entry *there = environment_find(r->env, pair->key);
 
 	if (pair->value[0] == '\0')
-		return put(r, pair, &closed);
+		return put_pair(r, pair, &closed);
 	if (there && (there->given || there->why == WHY_CLOSED) && !is_said_above(r, there))
 		return 0;
 	if (!r->trusted)
-		return finding(r, pair, SEVERITY_WARNING,
-			       "set it in your environment, or in the .env beside a workspace/ where no "
-			       "agent worked",
-			       "is not taken: an agent could have written this file");
+		return file_finding(r, pair, SEVERITY_WARNING,
+				    "set it in your environment, or in the .env beside a workspace/ where no "
+				    "agent worked",
+				    "is not taken: an agent could have written this file");
 	if (strlen(pair->key) + strlen(pair->value) + 2 > ENTRY_MAX)
-		return finding(r, pair, SEVERITY_ERROR, NULL, "is too long to be passed on: 128 KiB");
-	return put(r, pair, v);
+		return file_finding(r, pair, SEVERITY_ERROR, NULL, "is too long to be passed on: 128 KiB");
+	return put_pair(r, pair, v);
 }
 
 static int on_pair(void *ctx, const struct env_pair *pair)
@@ -88,7 +88,7 @@ static int on_pair(void *ctx, const struct env_pair *pair)
 	/* The standard names are taken only from the environment. */
 	if (!v.given || (v.why != WHY_RULE && v.why != WHY_ASKED))
 		return 0;
-	return take(r, pair, &v);
+	return take_pair(r, pair, &v);
 }
 
 /* Whether the text can matter: it contains one of the names, or a name is a pattern. */
@@ -111,7 +111,7 @@ static bool mentions(const struct environment_source *s, const char *text, size_
 }
 
 /* A file that may only withhold must not keep the session from starting: its errors are warnings. */
-static int warn(const struct reading *r, const struct diags *wrong)
+static int warn_of_findings(const struct reading *r, const struct diags *wrong)
 {
 	const struct diag *first = wrong->n ? &wrong->list[0] : NULL;
 
@@ -131,7 +131,7 @@ static int read_untrusted(const struct reading *r, const char *text, size_t len)
 	apart.d = &wrong;
 	e = env_read(r->path, text, len, on_pair, &apart, &wrong);
 	if (e == 0 || e == -EBADMSG)
-		e = warn(r, &wrong);
+		e = warn_of_findings(r, &wrong);
 	diags_done(&wrong);
 	return e;
 }

@@ -28,7 +28,7 @@
 /* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
 #define TMPDIR_MAX 80
 
-static int refuse(const char *path, int error)
+static int refuse_path(const char *path, int error)
 {
 	bool stands = error == -ELOOP || error == -ENOTDIR || error == -EXDEV || error == -EPERM;
 
@@ -44,7 +44,7 @@ static int refuse(const char *path, int error)
 }
 
 /* Opens the directory `name` in dir, made where it is missing: a descriptor, or -errno. */
-static int step(int dir, const char *name, const char *shown)
+static int open_or_make(int dir, const char *name, const char *shown)
 {
 	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
@@ -119,7 +119,7 @@ static int link_to(int dir, const char *rest, const char *target)
 		int next;
 
 		*slash = '\0';
-		next = step(held >= 0 ? held : dir, name, rest);
+		next = open_or_make(held >= 0 ? held : dir, name, rest);
 		if (held >= 0)
 			(void)close(held);
 		held = next;
@@ -178,23 +178,23 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 	int r;
 
 	snprintf(shown, sizeof(shown), "%s/%s", path, pl->name);
-	fd = step(dir, pl->name, shown);
+	fd = open_or_make(dir, pl->name, shown);
 	r = fd < 0 ? fd : close_to_others(fd);
 	if (r == 0)
 		r = share_all(fd, rel, pl, home);
 	if (r < 0)
-		return refuse(shown, r);
+		return refuse_path(shown, r);
 	return strcmp(pl->name, "config") == 0 ? check_git(fd, shown, rel, pl, home) : 0;
 }
 
 /* Opens WORKSPACE/STATE, component by component: a descriptor, or -errno after reporting it. */
-static int walk(const char *workspace, const char *state, char path[PATH_MAX])
+static int open_state(const char *workspace, const char *state, char path[PATH_MAX])
 {
 	int fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	size_t len = strlen(workspace);
 
 	if (fd < 0)
-		return refuse(workspace, -errno);
+		return refuse_path(workspace, -errno);
 	memcpy(path, workspace, len + 1);
 	while (*state) {
 		size_t n = strcspn(state, "/");
@@ -204,9 +204,9 @@ static int walk(const char *workspace, const char *state, char path[PATH_MAX])
 		if (!name || len + n + 2 > PATH_MAX)
 			return name ? -ENAMETOOLONG : -ENOMEM;
 		len += (size_t)snprintf(path + len, PATH_MAX - len, "/%s", name);
-		fd = step(parent, name, path);
+		fd = open_or_make(parent, name, path);
 		if (fd < 0)
-			return refuse(path, fd);
+			return refuse_path(path, fd);
 		state += n + strspn(state + n, "/");
 	}
 	return fd;
@@ -215,11 +215,11 @@ static int walk(const char *workspace, const char *state, char path[PATH_MAX])
 static int make_all(const struct relocation *rel, const struct bundle *b)
 {
 	char path[PATH_MAX];
-	_cleanup_close_ int dir = walk(b->workspace, rel->state, path);
+	_cleanup_close_ int dir = open_state(b->workspace, rel->state, path);
 	int r = dir < 0 ? dir : ignore_in_git(dir);
 
 	if (dir >= 0 && r < 0)
-		refuse(path, r);
+		refuse_path(path, r);
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++)
 		r = make_place(dir, path, &state_places[i], rel, b->home);
 	return r;

@@ -28,7 +28,7 @@
 
 static const char *const variables[] = { ENV_NETWORK_MODE, ENV_WHITE_LIST, ENV_EXPIRY, ENV_BRANCHES };
 
-static bool is_ours(const char *key)
+static bool is_our_name(const char *key)
 {
 	for (size_t i = 0; i < NELEM(variables); i++)
 		if (strcmp(key, variables[i]) == 0)
@@ -55,7 +55,7 @@ static int keep_ours(void *ctx, const struct env_pair *pair)
 {
 	struct extract *e = ctx;
 
-	if (is_ours(pair->key))
+	if (is_our_name(pair->key))
 		memcpy(e->blank + pair->from, e->text + pair->from, pair->to - pair->from);
 	return 0;
 }

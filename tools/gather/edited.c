@@ -17,7 +17,7 @@ static const unsigned char order[SOURCE_LAYER_COUNT] = {
 	[SOURCE_USER] = 2,  [SOURCE_PROJECT] = 3, [SOURCE_PROJECT_TRUSTED] = 3,
 };
 
-static int replace(struct source *s, enum source_layer layer, const char *text, size_t len)
+static int replace_text(struct source *s, enum source_layer layer, const char *text, size_t len)
 {
 	char *copy = malloc(len + 1);
 
@@ -33,7 +33,7 @@ static int replace(struct source *s, enum source_layer layer, const char *text, 
 }
 
 /* Moves the last source to the end of its layer. */
-static void settle(struct bundle *b)
+static void move_last_source(struct bundle *b)
 {
 	size_t last = b->n_sources - 1, at = last;
 	struct source s = b->sources[last];
@@ -61,10 +61,10 @@ int bundle_put_source(struct bundle *b, enum source_layer layer, const char *pat
 
 	for (size_t i = 0; i < b->n_sources; i++)
 		if (is_file(&b->sources[i], path))
-			return replace(&b->sources[i], layer, text, len);
+			return replace_text(&b->sources[i], layer, text, len);
 	r = bundle_add_source(b, layer, path, text, len);
 	if (r == 0)
-		settle(b);
+		move_last_source(b);
 	return r;
 }
 

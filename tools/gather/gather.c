@@ -40,7 +40,7 @@ struct gather {
 	bool starts; /* for a session that starts, not only for an answer */
 };
 
-static int set(char **field, const char *value)
+static int set_field(char **field, const char *value)
 {
 	if (!value)
 		return 0;
@@ -48,7 +48,7 @@ static int set(char **field, const char *value)
 	return *field ? 0 : -ENOMEM;
 }
 
-static int list_add(char ***list, size_t *n, const char *path)
+static int add_path(char ***list, size_t *n, const char *path)
 {
 	char **grown = realloc(*list, (*n + 1) * sizeof(**list));
 
@@ -66,11 +66,11 @@ static int list_add(char ***list, size_t *n, const char *path)
 static int list_add_both(struct gather *g, char ***list, size_t *n, const char *path)
 {
 	char real[PATH_MAX];
-	int r = list_add(list, n, path);
+	int r = add_path(list, n, path);
 
 	if (r < 0 || reals_find(&g->reals, path, real, sizeof(real)) < 0 || strcmp(real, path) == 0)
 		return r;
-	return list_add(list, n, real);
+	return add_path(list, n, real);
 }
 
 static int protect(struct gather *g, const char *path)
@@ -114,7 +114,7 @@ static int is_ini(const struct dirent *e)
 }
 
 /* Byte order, whatever the locale: the same files give the same policy for every user. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -126,7 +126,7 @@ static int gather_floor(struct gather *g)
 
 	if (r == -ENOMEM)
 		return r;
-	n = scandir(FLOOR_DIR "/policy.d", &entries, is_ini, by_name);
+	n = scandir(FLOOR_DIR "/policy.d", &entries, is_ini, compare_names);
 	if (n < 0 && errno != ENOENT)
 		return diag_add(g->d, SEVERITY_ERROR, "policy-file", FLOOR_DIR "/policy.d", 0, 0, NULL, "%s",
 				strerror(errno));
@@ -268,14 +268,14 @@ static int gather_places(struct gather *g, const char *session)
 				strerror(-r));
 	if (!getcwd(cwd, sizeof(cwd)))
 		return diag_add(g->d, SEVERITY_ERROR, "cwd", ".", 0, 0, NULL, "%s", strerror(errno));
-	r = set(&g->b->home, g->dirs.home);
+	r = set_field(&g->b->home, g->dirs.home);
 	if (r == 0 && home_of_login() && path_real(home_of_login(), login, sizeof(login)) == 0 &&
 	    strcmp(login, g->dirs.home) != 0)
-		r = set(&g->b->login, login);
+		r = set_field(&g->b->login, login);
 	if (r == 0)
-		r = set(&g->b->cwd, cwd);
+		r = set_field(&g->b->cwd, cwd);
 	if (r == 0)
-		r = set(&g->b->session, session ? session : "none");
+		r = set_field(&g->b->session, session ? session : "none");
 	return r;
 }
 
@@ -356,18 +356,18 @@ static int gather_workspace(struct gather *g)
 			"the workspace's path has `*`, `?`, `[` or `\\`, which are patterns in rules");
 	/* State cannot be kept in a directory that this user cannot write. */
 	g->b->relocated = !g->o->keep_home && faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) == 0;
-	return set(&g->b->workspace, workspace);
+	return set_field(&g->b->workspace, workspace);
 }
 
 static int gather_flags(struct gather *g)
 {
 	const struct options *o = g->o;
-	int r = set(&g->b->agent, o->agent ? o->agent : "");
+	int r = set_field(&g->b->agent, o->agent ? o->agent : "");
 
 	if (r == 0)
-		r = set(&g->b->preset, o->preset);
+		r = set_field(&g->b->preset, o->preset);
 	if (r == 0)
-		r = set(&g->b->mode, o->mode);
+		r = set_field(&g->b->mode, o->mode);
 	g->b->danger = o->danger;
 	g->b->allow_sensitive = o->allow_sensitive;
 	g->b->allow_denylisted = o->allow_denylisted;

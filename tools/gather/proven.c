@@ -89,7 +89,7 @@ struct walk {
 };
 
 /* Follows the link in w->at: puts its text before the rest.  False: unproven. */
-static bool follow(struct prover *pr, struct walk *w, const char *link)
+static bool follow_link(struct prover *pr, struct walk *w, const char *link)
 {
 	char text[PATH_MAX], rest[2 * PATH_MAX];
 	ssize_t n = readlink(link, text, sizeof(text) - 1);
@@ -106,7 +106,7 @@ static bool follow(struct prover *pr, struct walk *w, const char *link)
 }
 
 /* Walks one component.  False: unproven. */
-static bool step(struct prover *pr, struct walk *w)
+static bool walk_component(struct prover *pr, struct walk *w)
 {
 	char *name = w->rest + strspn(w->rest, "/"), next[PATH_MAX];
 	size_t n = strcspn(name, "/");
@@ -119,7 +119,7 @@ static bool step(struct prover *pr, struct walk *w)
 			return false;
 		memmove(w->rest, name + n, strlen(name + n) + 1);
 		if (lstat(next, &st) == 0 && S_ISLNK(st.st_mode))
-			return follow(pr, w, next);
+			return follow_link(pr, w, next);
 		strcpy(w->at, next);
 		return true;
 	}
@@ -136,12 +136,12 @@ static bool is_proven(struct prover *pr, const struct real *r)
 		return false;
 	strcpy(w.rest, r->prefix);
 	while (w.rest[0])
-		if (!step(pr, &w))
+		if (!walk_component(pr, &w))
 			return false;
 	return strcmp(w.at[0] ? w.at : "/", r->real) == 0;
 }
 
-static int warn(const struct prover *pr, const struct real *r, struct diags *d)
+static int warn_unproven(const struct prover *pr, const struct real *r, struct diags *d)
 {
 	const size_t n = strlen(r->prefix);
 	int e = 0;
@@ -184,7 +184,7 @@ int reals_prove(struct bundle *b, const struct policy *p, const struct bundle *f
 		pr.live = first && !led_there(first, &b->reals[i]);
 		if (is_proven(&pr, &b->reals[i]))
 			continue;
-		e = warn(&pr, &b->reals[i], d);
+		e = warn_unproven(&pr, &b->reals[i], d);
 		if (e == 0)
 			e = bundle_add_unproven(b, b->reals[i].prefix);
 	}

@@ -68,7 +68,7 @@ void carry_tell(struct import *im, enum told_kind kind, const char *from, const 
 	va_end(ap);
 }
 
-static void append(struct import *im, struct carried c, const char *from, const char *value)
+static void append_carried(struct import *im, struct carried c, const char *from, const char *value)
 {
 	im->list = must(reallocarray(im->list, im->n + 1, sizeof(*im->list)));
 	c.value = must(strdup(value));
@@ -94,7 +94,7 @@ bool carry_rule(struct import *im, const char *section, const char *key, const c
 		    strcmp(c->value, value) == 0)
 			return false;
 	if (is_line(value))
-		append(im, (struct carried){ .section = section, .key = key }, from, value);
+		append_carried(im, (struct carried){ .section = section, .key = key }, from, value);
 	else
 		carry_tell(im, TOLD_LOST, from, "`%s = %s` holds what a line of a policy cannot", key, value);
 	return is_line(value);
@@ -106,7 +106,8 @@ void carry_setting(struct import *im, const char *section, const char *key, cons
 	for (struct carried *c = im->list; c < im->list + im->n; c++)
 		if (c->is_setting && strcmp(c->section, section) == 0 && strcmp(c->key, key) == 0)
 			c->dropped = true;
-	append(im, (struct carried){ .section = section, .key = key, .is_setting = true }, from, value);
+	append_carried(im, (struct carried){ .section = section, .key = key, .is_setting = true }, from,
+		       value);
 }
 
 static bool key_is(const struct carried *c, const char *const *keys)

@@ -55,7 +55,7 @@ static const char *const told_words[TOLD_KIND_COUNT] = { [TOLD_LOST] = "not carr
 							 [TOLD_STRICTER] = "stricter here",
 							 [TOLD_NOTE] = "note" };
 
-static void report(const struct import *im, const size_t n[TOLD_KIND_COUNT])
+static void report_told(const struct import *im, const size_t n[TOLD_KIND_COUNT])
 {
 	size_t lines = 0;
 
@@ -98,7 +98,7 @@ static int write_new(const char *path, const char *text)
 	return r;
 }
 
-static int put(struct import *im)
+static int put_policy(struct import *im)
 {
 	_cleanup_free_ char *text = carry_text(im);
 	size_t n[TOLD_KIND_COUNT] = { 0 };
@@ -112,7 +112,7 @@ static int put(struct import *im)
 	else if (!im->o->output)
 		fputs(text, stdout);
 	if (!im->o->json)
-		report(im, n);
+		report_told(im, n);
 	return n[TOLD_LOST] + n[TOLD_WEAKER] ? EXIT_FINDINGS : EXIT_OK;
 }
 
@@ -150,7 +150,7 @@ static int import_run(const struct options *o, int argc, char **argv)
 	r = check_settle(&im);
 	if (r < 0)
 		talk("%s: cannot be carried over: %s", im.file, strerror(-r));
-	r = r < 0 ? EXIT_USAGE : put(&im);
+	r = r < 0 ? EXIT_USAGE : put_policy(&im);
 	import_done(&im);
 	return r;
 }

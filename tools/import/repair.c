@@ -27,7 +27,7 @@ static size_t line_find(const struct import *im, unsigned line)
 	return im->n;
 }
 
-static void drop(struct import *im, size_t i, const struct diag *g, enum told_kind kind)
+static void drop_line(struct import *im, size_t i, const struct diag *g, enum told_kind kind)
 {
 	const struct carried *c = &im->list[i];
 
@@ -73,12 +73,12 @@ static bool mend(struct import *im, const struct diag *g)
 	if (strcmp(g->code, "interpreter") == 0 || strcmp(g->code, "escape") == 0)
 		ask_instead(im, i, g);
 	else
-		drop(im, i, g, kind);
+		drop_line(im, i, g, kind);
 	return true;
 }
 
 /* Lints as `pale lint FILE` does, without this machine's other policies. */
-static int look(const struct import *im, const char *text, struct diags *d)
+static int lint_text(const struct import *im, const char *text, struct diags *d)
 {
 	struct options alone = *im->o;
 	struct loaded l = { 0 };
@@ -123,7 +123,7 @@ static int mend_all(struct import *im)
 	int r, mended = 0;
 
 	diags_init(&d);
-	r = look(im, text, &d);
+	r = lint_text(im, text, &d);
 	/* A line that was removed has no second finding. */
 	for (size_t i = 0; i < d.n; i++)
 		mended |= mend(im, &d.list[i]);

@@ -32,7 +32,7 @@ uint32_t denial_id(const struct record *r)
 	return strchr(" ;", *end) && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static bool is_same(const struct past_denial *d, const struct record *r)
+static bool is_same_denial(const struct past_denial *d, const struct record *r)
 {
 	const struct record *s = &d->rec.r;
 
@@ -41,33 +41,33 @@ static bool is_same(const struct past_denial *d, const struct record *r)
 	       strcmp(s->rule, r->rule) == 0 && strcmp(s->via, r->via) == 0 && strcmp(s->exe, r->exe) == 0;
 }
 
-static void forget(struct past_denial *d)
+static void forget_denial(struct past_denial *d)
 {
 	record_done(&d->rec);
 	free(d->dir);
 }
 
 /* Consumes rec. */
-static int add(struct past_denials *all, struct record_owned *rec, const char *dir)
+static int add_denial(struct past_denials *all, struct record_owned *rec, const char *dir)
 {
 	struct past_denial *room, new = { *rec, strdup(dir), rec->r.count };
 
 	for (size_t i = 0; i < all->n; i++)
-		if (is_same(&all->list[i], &rec->r)) {
+		if (is_same_denial(&all->list[i], &rec->r)) {
 			all->list[i].times += rec->r.count;
-			forget(&new);
+			forget_denial(&new);
 			return 0;
 		}
 	room = new.dir ? LIST_NEW(all->list, all->n) : NULL;
 	if (!room) {
-		forget(&new);
+		forget_denial(&new);
 		return -ENOMEM;
 	}
 	*room = new;
 	all->n++;
 	if (all->n <= DENIALS_MAX)
 		return 0;
-	forget(&all->list[0]);
+	forget_denial(&all->list[0]);
 	memmove(all->list, all->list + 1, --all->n * sizeof(*all->list));
 	all->more++;
 	return 0;
@@ -87,7 +87,7 @@ static int take_denial(void *ctx, struct record_owned *rec)
 	if (denial_id(&rec->r) != s->id)
 		return 0;
 	rec->owner = NULL;
-	return add(s->all, &taken, s->dir);
+	return add_denial(s->all, &taken, s->dir);
 }
 
 /* RFC 3339 in UTC sorts as text. */
@@ -121,6 +121,6 @@ int denials_find(uint32_t id, const char *session, struct past_denials *ret)
 void denials_done(struct past_denials *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		forget(&d->list[i]);
+		forget_denial(&d->list[i]);
 	free(d->list);
 }

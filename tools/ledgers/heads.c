@@ -54,7 +54,7 @@ static char *head_line(const char *session, uint64_t count, const char *hash, bo
 	return line;
 }
 
-static int append(const struct dirs *dirs, const char *session, const struct launch_end *end)
+static int append_head(const struct dirs *dirs, const char *session, const struct launch_end *end)
 {
 	_cleanup_free_ char *line = head_line(session, end->records, end->head, end->sealed);
 	_cleanup_close_ int fd = -1;
@@ -84,7 +84,7 @@ static int append(const struct dirs *dirs, const char *session, const struct lau
 
 void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end)
 {
-	int e = end->told && end->head[0] ? append(dirs, session, end) : 0;
+	int e = end->told && end->head[0] ? append_head(dirs, session, end) : 0;
 
 	if (e < 0)
 		talk("session %s: the ledger's head cannot be kept in %s: %s", session, dirs->state,
@@ -200,7 +200,7 @@ static bool is_a_helpers(const json_t *entry, uid_t owner)
 }
 
 /* An entry of an older helper names no owner: it counts where the session's name matches. */
-static bool is_of(const json_t *entry, const struct search *s)
+static bool is_of_session(const json_t *entry, const struct search *s)
 {
 	const char *uid = json_string_value(json_object_get(entry, "PALE_OWNER"));
 
@@ -216,7 +216,7 @@ static bool look_at_entry(const struct search *s, const char *line)
 				   .hash = json_string_value(json_object_get(j, "PALE_HEAD")),
 				   .count = count ? strtoull(count, NULL, 10) : 0 };
 
-	return is_a_helpers(j, s->writer) && is_of(j, s) && found(s, &head);
+	return is_a_helpers(j, s->writer) && is_of_session(j, s) && found(s, &head);
 }
 
 int heads_from_journal(const char *session, uid_t writer, uid_t owner, head_fn *fn, void *ctx)

@@ -55,7 +55,7 @@ static int take_time(void *ctx, struct record_owned *rec)
 	return 1;
 }
 
-static int list_add(struct list *l, const char *base, const char *name)
+static int add_ledger(struct list *l, const char *base, const char *name)
 {
 	struct ledger_ref *ref = LIST_NEW(l->refs, l->n);
 
@@ -87,7 +87,7 @@ static bool is_name(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
 }
 
-static int scan(const char *base, const char *prefix, struct list *l)
+static int scan_ledgers(const char *base, const char *prefix, struct list *l)
 {
 	_cleanup_dir_ DIR *dir = opendir(base);
 	const struct dirent *e;
@@ -97,7 +97,7 @@ static int scan(const char *base, const char *prefix, struct list *l)
 		return errno == ENOENT ? 0 : -errno;
 	while (r == 0 && (e = readdir(dir)))
 		if (is_name(e->d_name) && (!prefix || strncmp(e->d_name, prefix, strlen(prefix)) == 0))
-			r = list_add(l, base, e->d_name);
+			r = add_ledger(l, base, e->d_name);
 	return r;
 }
 
@@ -111,10 +111,10 @@ static int scan_all(const char *prefix, struct list *l)
 	if (r == 0)
 		r = path_join(base, sizeof(base), dirs.state, "sessions");
 	if (r == 0)
-		r = scan(base, prefix, l);
+		r = scan_ledgers(base, prefix, l);
 	if (r == 0)
 		r = foreign_sessions(base, sizeof(base));
-	return r < 0 ? r : scan(base, prefix, l);
+	return r < 0 ? r : scan_ledgers(base, prefix, l);
 }
 
 int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)

@@ -166,7 +166,7 @@ static int make_room(struct line_reader *r)
 }
 
 /* 1 where more was read, 0 at the end. */
-static int fill(struct line_reader *r)
+static int fill_buffer(struct line_reader *r)
 {
 	int e = make_room(r);
 	ssize_t n;
@@ -211,7 +211,7 @@ int line_reader_next(struct line_reader *r, const char **ret_line, size_t *ret_l
 			return 1;
 		}
 		searched = have;
-		n = fill(r);
+		n = fill_buffer(r);
 		if (n <= 0)
 			return n;
 	}

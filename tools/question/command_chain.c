@@ -11,7 +11,7 @@
 #define CHAIN_ARRAYS (SCRIPT_DEPTH + 2 + 1)
 
 /* Keeps the verdict on req where a rule is stricter about it than about what leads there. */
-static bool keep(struct chain *c, const struct request *req)
+static bool keep_stricter(struct chain *c, const struct request *req)
 {
 	struct decision d = c->verdict(c->img, req);
 
@@ -28,7 +28,7 @@ static void judge_tools(struct chain *c, const struct request *of, struct found_
 	struct tool_script t = { .words = c->rest };
 
 	while (c->level > LEVEL_HOOKS && program_tool(of, found, &t)) {
-		if (!keep(c, &t.req))
+		if (!keep_stricter(c, &t.req))
 			continue;
 		/* Looking for the next one takes the room of this path. */
 		c->held.path = t.req.path ? strcpy(c->tool, t.req.path) : NULL;
@@ -50,7 +50,7 @@ static void judge_interpreter(struct chain *c, size_t n, const char *called, str
 	}
 	if (program_look(req->path, &c->elf[n + 1], &setid) == 0)
 		c->is_unknown |= !program_note(req, c->img, &c->elf[n + 1], &c->found[n]);
-	(void)keep(c, req);
+	(void)keep_stricter(c, req);
 	/* `#!/bin/sh FILE` interprets FILE, not the script. */
 	if (script->interp_arg[0] && c->elf[n + 1].kind != ELF_SCRIPT)
 		judge_tools(c, req, &c->found[n]);

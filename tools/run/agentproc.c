@@ -109,7 +109,7 @@ static int reloaded(void *ctx, bool *ret_performs)
 }
 
 /* The last step before the agent's first instruction; its limits have been put on. */
-static int let_go(struct running *r, const struct handover *h)
+static int let_agent_go(struct running *r, const struct handover *h)
 {
 	const struct session_limits *limits = r->a->limits;
 	int e = limits_attach(r->a->limits, r->pid);
@@ -164,7 +164,7 @@ static int supervise(struct running *r, struct handover *h, char *const *envp)
 	l->on_narrowed = narrowed;
 	l->on_reload = reloaded;
 	l->narrowed_ctx = r;
-	return let_go(r, h);
+	return let_agent_go(r, h);
 }
 
 static int start_child(struct running *r, struct handover *h, char **envp)
@@ -190,7 +190,7 @@ static int start_child(struct running *r, struct handover *h, char **envp)
 	 */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	introduce(r);
-	e = walled ? supervise(r, h, envp) : let_go(r, h);
+	e = walled ? supervise(r, h, envp) : let_agent_go(r, h);
 	if (e < 0) {
 		(void)kill(r->pid, SIGKILL);
 		talk("the agent cannot be put inside the fence: %s", strerror(-e));

@@ -91,7 +91,7 @@ int fence_raise(struct fence *f, const struct policy *p, const struct options *o
 }
 
 /* 0 or -errno.  The helper chooses the pass. */
-static int compile(struct fence *f, struct policy *p)
+static int compile_policy(struct fence *f, struct policy *p)
 {
 	struct diags d;
 	size_t size = 0;
@@ -121,7 +121,7 @@ void fence_ahead(struct fence *f, struct policy *p)
 
 	if (f->level == LEVEL_HOOKS)
 		return;
-	r = compile(f, p);
+	r = compile_policy(f, p);
 	/* Missing directories are made once the helper has confirmed the session. */
 	if (r == 0 && state_dirs_lack(&f->ahead))
 		r = -ENOENT;

@@ -58,8 +58,8 @@ static long tell_supervisor(const struct launch *l, const struct ring_record *re
 }
 
 /* Records the decision.  The id of a denial: the session ends with it, so it is the only one. */
-static uint32_t record(const struct launch *l, const struct request *req, const char *target,
-		       const struct decision *d)
+static uint32_t record_decision(const struct launch *l, const struct request *req, const char *target,
+				const struct decision *d)
 {
 	struct ring_record rec = ring_decision(req, d, target);
 	long id = 0;
@@ -81,7 +81,7 @@ static uint32_t record(const struct launch *l, const struct request *req, const 
 	return rec.id;
 }
 
-static void tell(const struct launch *l, const char *target, const struct decision *d, uint32_t id)
+static void tell_denial(const struct launch *l, const char *target, const struct decision *d, uint32_t id)
 {
 	char line[LINE_SIZE], reason[1024];
 	const struct denial s = { .op = OP_EXEC,
@@ -124,7 +124,7 @@ static char *joined(const struct request *req)
 	return text;
 }
 
-static int conclude(const struct launch *l, const struct chain *chain)
+static int conclude_chain(const struct launch *l, const struct chain *chain)
 {
 	_cleanup_free_ char *target = chain ? joined(&chain->held) : NULL;
 	struct decision d;
@@ -139,10 +139,10 @@ static int conclude(const struct launch *l, const struct chain *chain)
 		return 0;
 	if (d.verdict == VERDICT_ASK)
 		d = (struct decision){ VERDICT_DENY, REASON_NOBODY, d.rule, 0 };
-	id = record(l, &chain->held, target, &d);
+	id = record_decision(l, &chain->held, target, &d);
 	if (d.verdict == VERDICT_ALLOW)
 		return 0;
-	tell(l, target, &d, id);
+	tell_denial(l, target, &d, id);
 	return EXIT_REFUSED;
 }
 
@@ -172,7 +172,7 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 	if (program_look(req.path, &elf, &setid) == 0)
 		(void)program_note(&req, &l->image, &elf, &found);
 	chain = chain_judge(&l->image, l->level, l->nested ? verdict_alone : eval, &req, &elf, p->found);
-	r = conclude(l, chain);
+	r = conclude_chain(l, chain);
 	chain_free(chain);
 	return r;
 }

@@ -178,7 +178,7 @@ static int send_start(struct launch *l, const struct launch_start *s)
 }
 
 /* Receives one packet within ms: 1 with *ret, 0 where none came, -EPIPE when the helper is gone. */
-static int receive(int fd, int ms, json_t **ret)
+static int receive_within(int fd, int ms, json_t **ret)
 {
 	_cleanup_free_ char *buf = NULL;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -263,7 +263,7 @@ static int wait_ready(struct launch *l)
 {
 	for (;;) {
 		_cleanup_json_ json_t *j = NULL;
-		int r = receive(l->fd, READY_MS, &j);
+		int r = receive_within(l->fd, READY_MS, &j);
 
 		if (r == 0)
 			talk("the helper did not become ready in %d seconds", READY_MS / 1000);
@@ -347,7 +347,7 @@ void launch_listen(struct launch *l)
 {
 	while (l->fd >= 0) {
 		_cleanup_json_ json_t *j = NULL;
-		int r = receive(l->fd, 0, &j);
+		int r = receive_within(l->fd, 0, &j);
 
 		if (r == 0)
 			return;
@@ -385,7 +385,7 @@ static void wait_bye(struct launch *l, struct launch_end *ret)
 	for (;;) {
 		_cleanup_json_ json_t *j = NULL;
 
-		if (receive(l->fd, BYE_MS, &j) <= 0)
+		if (receive_within(l->fd, BYE_MS, &j) <= 0)
 			return;
 		if (strcmp(json_str(j, "type"), "warn") == 0)
 			tell_text(j);

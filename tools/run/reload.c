@@ -68,8 +68,8 @@ static int keep_repository(struct bundle *b, const struct bundle *first)
 	return r;
 }
 
-static int gather(const struct options *o, const char *session, const struct bundle *first, struct bundle *b,
-		  struct diags *d)
+static int gather_again(const struct options *o, const char *session, const struct bundle *first,
+			struct bundle *b, struct diags *d)
 {
 	struct policy p;
 	int r;
@@ -105,7 +105,7 @@ int reload_gather(const struct options *o, const char *session, const struct bun
 	int r;
 
 	diags_init(&d);
-	r = gather(o, session, first, &b, &d);
+	r = gather_again(o, session, first, &b, &d);
 	*ret_findings = findings_json(&d);
 	*ret_err = r == -EBADMSG ? "the policy has errors" : "the policy cannot be gathered";
 	if (r == 0)

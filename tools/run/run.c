@@ -227,7 +227,7 @@ static void limit_reached(void *ctx, const char *text)
 	write_down(ctx, "limit", text);
 }
 
-static void finish(struct run *r, const struct agent_end *how)
+static void finish_run(struct run *r, const struct agent_end *how)
 {
 	struct launch_end end;
 	char status[64];
@@ -375,7 +375,7 @@ static int run_session(struct run *r)
 		session_clock_done(&r->clock);
 	}
 	outputs_close(agent.outputs, end.why != END_ITSELF);
-	finish(r, &end);
+	finish_run(r, &end);
 	warden_done(&r->warden);
 	return end.signal ? die_alike(end.signal) : end.code;
 }

@@ -42,7 +42,7 @@ static int spawn_helper(const char *path, int fd, pid_t *ret_pid)
 	return -r;
 }
 
-static int spawn(struct launch *l, const char *path)
+static int spawn_agent(struct launch *l, const char *path)
 {
 	int sv[2], r;
 
@@ -75,7 +75,7 @@ static int connect_service(struct launch *l)
 int launch_spawn(struct launch *l, const struct installed *in)
 {
 	l->foreign = in->helper_kind != HELPER_OWN;
-	return in->helper_kind == HELPER_SERVICE ? connect_service(l) : spawn(l, in->helper);
+	return in->helper_kind == HELPER_SERVICE ? connect_service(l) : spawn_agent(l, in->helper);
 }
 
 /* Sealed, so that it cannot change while the helper reads it. */

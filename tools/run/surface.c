@@ -64,7 +64,7 @@ int surfaces_find(const char *word, unsigned *ret)
  * Runs the surface's program in a session of its own, so without a terminal; in the root directory, where
  * the agent can place no file; with none of our descriptors, and with default signals.  0 or an errno.
  */
-static int spawn(struct surfaces *s, const char *const *argv)
+static int spawn_surface(struct surfaces *s, const char *const *argv)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -94,7 +94,7 @@ static int spawn(struct surfaces *s, const char *const *argv)
 static void child_start(struct surfaces *s, const char *const *argv)
 {
 	s->began_ns = clock_awake_ns();
-	if (spawn(s, argv) != 0) {
+	if (spawn_surface(s, argv) != 0) {
 		s->pid = -1;
 		return;
 	}
@@ -275,7 +275,7 @@ int surfaces_fd(const struct surfaces *s)
 /* --- the whole ---------------------------------------------------------------------------------------- */
 
 /* This environment has the surface, and the session cannot have put its program there. */
-static bool is_there(struct surfaces *s, enum surface which, const char *name)
+static bool has_surface(struct surfaces *s, enum surface which, const char *name)
 {
 	bool has = which == SURFACE_TMUX ? env_is_set("TMUX") && env_is_set("TMUX_PANE") : desktop_is_here();
 	struct program p;
@@ -296,9 +296,9 @@ int surfaces_start(const struct surface_setup *setup, struct surfaces **ret)
 	if (!s)
 		return -ENOMEM;
 	*s = (struct surfaces){ .setup = *setup, .asked = json_array(), .pid = -1, .fd = -1 };
-	s->setup.which = is_there(s, SURFACE_TMUX, "tmux")	       ? SURFACE_TMUX
-			 : is_there(s, SURFACE_DESKTOP, "notify-send") ? SURFACE_DESKTOP
-								       : 0;
+	s->setup.which = has_surface(s, SURFACE_TMUX, "tmux")		  ? SURFACE_TMUX
+			 : has_surface(s, SURFACE_DESKTOP, "notify-send") ? SURFACE_DESKTOP
+									  : 0;
 	if (s->setup.which)
 		*ret = s;
 	else

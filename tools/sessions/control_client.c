@@ -104,7 +104,7 @@ static int take_answer(const json_t *answer, json_t **ret_result, char *why, siz
 }
 
 /* One packet as JSON (the caller drops it).  0, -EAGAIN, -EPIPE (hung up), -EMSGSIZE, -EPROTO, -errno. */
-static int receive(int fd, json_t **ret)
+static int receive_json(int fd, json_t **ret)
 {
 	_cleanup_free_ char *buf = malloc(LIMIT_FRAME);
 	ssize_t n;
@@ -129,7 +129,7 @@ int control_call(int fd, const char *method, json_t *params, json_t **ret_result
 		_cleanup_json_ json_t *answer = NULL;
 		const json_t *its;
 
-		r = receive(fd, &answer);
+		r = receive_json(fd, &answer);
 		if (r < 0)
 			break;
 		/* Skips notifications and answers to other calls; an error without an id answers the last
@@ -168,7 +168,7 @@ int control_next(int fd, int timeout_ms, json_t **ret)
 
 	if (r <= 0)
 		return r < 0 && errno != EINTR ? -errno : -EAGAIN;
-	r = receive(fd, &note);
+	r = receive_json(fd, &note);
 	if (r < 0)
 		return r;
 	if (!json_is_string(json_object_get(note, "method")))

@@ -57,7 +57,7 @@ static int session_add(struct follow *f, const struct session_ref *ref)
 	return 1;
 }
 
-static int scan(struct follow *f)
+static int follow_scan(struct follow *f)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
 	uint64_t now = clock_awake_ns();
@@ -94,7 +94,7 @@ short follow_step(struct follow *f, int fd, int ms)
 	struct pollfd p[FOLLOWED_MAX + 1] = { { .fd = fd, .events = POLLIN } };
 
 	/* A new session's notifications are read at once. */
-	if (scan(f) > 0)
+	if (follow_scan(f) > 0)
 		ms = 0;
 	for (size_t i = 0; i < FOLLOWED_MAX; i++)
 		p[i + 1] = (struct pollfd){ .fd = f->list[i].fd, .events = POLLIN };

@@ -38,7 +38,7 @@ static bool is_session_id(const char *name)
 	return true;
 }
 
-static int list_add(struct list *l, const char *id, const char *dir)
+static int add_session(struct list *l, const char *id, const char *dir)
 {
 	struct session_ref *ref = LIST_NEW(l->refs, l->n);
 
@@ -57,7 +57,7 @@ static int dir_check_session(const char *dir)
 	return r == 0 ? 0 : foreign_check_dir(dir);
 }
 
-static int scan(struct list *l, const char *base)
+static int scan_sessions(struct list *l, const char *base)
 {
 	struct dirent *e;
 	DIR *dir;
@@ -73,7 +73,7 @@ static int scan(struct list *l, const char *base)
 
 		if (is_session_id(e->d_name) && path_join(path, sizeof(path), base, e->d_name) == 0 &&
 		    dir_check_session(path) == 0)
-			r = list_add(l, e->d_name, path);
+			r = add_session(l, e->d_name, path);
 	}
 	(void)closedir(dir);
 	return r;
@@ -95,7 +95,7 @@ int sessions_list(struct session_ref **ret, size_t *ret_n)
 		for (size_t j = 0; j < i; j++)
 			seen = seen || strcmp(bases[i], bases[j]) == 0;
 		if (!seen)
-			r = scan(&l, bases[i]);
+			r = scan_sessions(&l, bases[i]);
 	}
 	if (r < 0) {
 		free(l.refs);

@@ -27,7 +27,7 @@
 #define GROWN_MAX  (256u << 10)
 #define READ_MAX   (1u << 20)
 
-static int read_all(const struct dirs *dirs, char **ret, size_t *ret_len)
+static int read_paths(const struct dirs *dirs, char **ret, size_t *ret_len)
 {
 	char path[PATH_MAX];
 	int r = path_join(path, sizeof(path), dirs->state, WORKED);
@@ -39,7 +39,7 @@ bool worked_in(const struct dirs *dirs, const char *path)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = read_all(dirs, &text, &len);
+	int r = read_paths(dirs, &text, &len);
 
 	/* A file that cannot be read may hold the path. */
 	if (r < 0)
@@ -59,7 +59,7 @@ static bool holds(const char *text, size_t len, const char *path)
 }
 
 /* A NUL comes first, since the entry before may have been cut short. */
-static int put(int fd, const char *path)
+static int put_path(int fd, const char *path)
 {
 	char entry[PATH_MAX + 2] = "";
 	size_t len = strlen(path) + 2;
@@ -89,7 +89,7 @@ static int shrink(const struct dirs *dirs, const char *text, size_t len)
 
 	for (size_t at = 0; r == 0 && at < len; at += strlen(text + at) + 1)
 		if (text[at] == '/' && access(text + at, F_OK) == 0)
-			r = put(fd, text + at);
+			r = put_path(fd, text + at);
 	if (r == 0 && rename(new, old) < 0)
 		r = -errno;
 	return r;
@@ -117,18 +117,18 @@ static int hold(const struct dirs *dirs)
 }
 
 /* 1 where a smaller file has replaced this one. */
-static int note(const struct dirs *dirs, int fd, const char *workspace, bool may_shrink)
+static int note_path(const struct dirs *dirs, int fd, const char *workspace, bool may_shrink)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = read_all(dirs, &text, &len);
+	int r = read_paths(dirs, &text, &len);
 
 	if (r < 0)
 		return r;
 	if (holds(text, len, workspace))
 		return 0;
 	if (len <= GROWN_MAX || !may_shrink)
-		return put(fd, workspace);
+		return put_path(fd, workspace);
 	r = shrink(dirs, text, len);
 	return r < 0 ? r : 1;
 }
@@ -140,7 +140,7 @@ int worked_note(const struct dirs *dirs, const char *workspace)
 	for (int i = 0; r == 1 && i < 2; i++) {
 		_cleanup_close_ int fd = hold(dirs);
 
-		r = fd < 0 ? fd : note(dirs, fd, workspace, i == 0);
+		r = fd < 0 ? fd : note_path(dirs, fd, workspace, i == 0);
 	}
 	return r;
 }

@@ -36,7 +36,7 @@ const struct supervisor_setup *session_setup(const struct supervisor *s)
 /* --- memory ------------------------------------------------------------------------------------------ */
 
 /* Reads up to len bytes at addr and returns how many: the read ends at a missing page. */
-static ssize_t peek(const struct caller *c, uint64_t addr, void *buf, size_t len)
+static ssize_t peek_memory(const struct caller *c, uint64_t addr, void *buf, size_t len)
 {
 	/* cppcheck-suppress ctuuninitvar ; it is what is read into */
 	struct iovec local = { buf, len };
@@ -54,7 +54,7 @@ int caller_read(struct caller *c, uint64_t addr, void *buf, size_t len)
 		return 0;
 	if (c->is_stand_in)
 		return -ESRCH;
-	n = peek(c, addr, buf, len);
+	n = peek_memory(c, addr, buf, len);
 	if (!caller_alive(c))
 		return -ESRCH;
 	if (n < 0)
@@ -75,7 +75,7 @@ static int string_pieces(struct caller *c, uint64_t addr, char *buf, size_t size
 
 		if (len > size - at)
 			len = size - at;
-		n = peek(c, addr + at, buf + at, len);
+		n = peek_memory(c, addr + at, buf + at, len);
 		if (n <= 0)
 			return n < 0 ? (int)n : -EFAULT;
 		end = memchr(buf + at, '\0', (size_t)n);

@@ -92,7 +92,7 @@ static int identify(struct proc *p, pid_t tid, bool is_new)
 
 /* Under procs_lock.  A call that holds the entry of a task that is gone keeps it, but later calls do not
  * find it. */
-static struct proc *find(struct supervisor *s, struct proc *set, pid_t tid, bool *ret_is_new)
+static struct proc *find_proc(struct supervisor *s, struct proc *set, pid_t tid, bool *ret_is_new)
 {
 	uint64_t tick = atomic_load_explicit(&s->tick, memory_order_relaxed);
 
@@ -152,7 +152,7 @@ struct proc *proc_get(struct caller *c)
 	if (c->proc)
 		return c->proc;
 	pthread_mutex_lock(&s->procs_lock);
-	p = find(s, set, c->tid, &is_new);
+	p = find_proc(s, set, c->tid, &is_new);
 	if (!p)
 		p = remember(c, set, is_new);
 	if (p) {

@@ -74,7 +74,7 @@ bool gc_is_live(const struct sweep *g, const char *id)
 	return false;
 }
 
-static uint64_t hash_of(const char *id)
+static uint64_t hash_of_id(const char *id)
 {
 	uint64_t h = 14695981039346656037ULL;
 
@@ -86,7 +86,7 @@ static uint64_t hash_of(const char *id)
 /* Counts a session once for its two logs, its directory and its entry. */
 static void count_session(struct sweep *g, const char *id)
 {
-	uint64_t h = hash_of(id);
+	uint64_t h = hash_of_id(id);
 	size_t at = h % (2 * GC_SEEN_MAX);
 
 	while (g->seen && g->seen[at] && g->seen[at] != h)
@@ -265,7 +265,7 @@ static void done(struct sweep *g)
 }
 
 /* Prints the line that the seed printed. */
-static void say(const struct sweep *g, double seconds)
+static void print_seed(const struct sweep *g, double seconds)
 {
 	if (g->mode == GC_LIST)
 		fprintf(stderr,
@@ -316,7 +316,7 @@ void gc_start(const struct gc_policy *policy, bool quiet, char *ret, size_t size
 	g.cutoff = g.now - policy->expiry_s;
 	sweep(&g);
 	if (!quiet && (g.pruned || policy->scope == GC_ALL))
-		say(&g, (double)(clock_awake_ns() - began) / (double)NS_S);
+		print_seed(&g, (double)(clock_awake_ns() - began) / (double)NS_S);
 	say_rest(&g);
 	summary(&g, ret, size);
 	done(&g);
@@ -350,7 +350,7 @@ int gc_command(const struct gc_policy *policy, const struct gc_wish *wish)
 	if (wish->json)
 		print_json(to_json(&g, seconds));
 	else
-		say(&g, seconds);
+		print_seed(&g, seconds);
 	code = g.failed ? EXIT_FINDINGS : EXIT_OK;
 	done(&g);
 	return code;

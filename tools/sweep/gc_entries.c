@@ -73,7 +73,7 @@ struct used {
 	bool unclear;
 };
 
-static void look(struct used *u, const json_t *entry, bool nested)
+static void look_at_use(struct used *u, const json_t *entry, bool nested)
 {
 	for (size_t i = 0; i < NELEM(time_keys); i++) {
 		const json_t *value = json_object_get(entry, time_keys[i]);
@@ -82,7 +82,7 @@ static void look(struct used *u, const json_t *entry, bool nested)
 		if (!value)
 			continue;
 		if (json_is_object(value) && !nested) {
-			look(u, value, true);
+			look_at_use(u, value, true);
 			continue;
 		}
 		t = time_of(value);
@@ -112,7 +112,7 @@ static bool is_stale(const struct sweep *g, const char *id, const json_t *entry)
 
 	if (!json_is_object(entry) || gc_is_live(g, id) || names_live(g, entry))
 		return false;
-	look(&u, entry, false);
+	look_at_use(&u, entry, false);
 	return u.newest > 0 && !u.unclear && u.newest < cutoff;
 }
 
@@ -182,7 +182,7 @@ struct file {
 };
 
 /* The file was not changed since it was opened. */
-static bool is_same(const struct file *f)
+static bool is_unchanged(const struct file *f)
 {
 	struct stat st;
 
@@ -223,7 +223,7 @@ static const char *open_file(const struct sweep *g, struct file *f)
 	if (why)
 		return why;
 	/* The sweep that held the lock until now may have renamed another file to this name. */
-	if (is_taken(f->fd) || !is_same(f))
+	if (is_taken(f->fd) || !is_unchanged(f))
 		return "another sweep has it";
 	return gc_is_quiet(f->fd) ? NULL : "a program is writing it";
 }
@@ -268,11 +268,11 @@ static int write_new(const struct file *f, const json_t *all)
 	return r;
 }
 
-static int replace(const struct file *f, const json_t *all)
+static int rewrite_file(const struct file *f, const json_t *all)
 {
 	int r = write_new(f, all);
 
-	if (r == 0 && !is_same(f))
+	if (r == 0 && !is_unchanged(f))
 		r = -EBUSY;
 	if (r == 0 && renameat(f->dir, NAME_NEW, f->dir, NAME) < 0)
 		r = -errno;
@@ -302,7 +302,7 @@ static const char *sweep(struct sweep *g, struct file *f)
 		return "it is not JSON that is read here: a syntax error, a name twice, a number that is too "
 		       "long";
 	prune(g, all, gone);
-	r = json_array_size(gone) && g->mode == GC_REMOVE ? replace(f, all) : 0;
+	r = json_array_size(gone) && g->mode == GC_REMOVE ? rewrite_file(f, all) : 0;
 	if (r < 0) {
 		g->failed++;
 		gc_note(g, "%s/" NAME " cannot be written anew: %s", g->root, strerror(-r));

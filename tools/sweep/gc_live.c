@@ -23,7 +23,7 @@
 #define STARTING_S 60 /* time that a session may take until its directory has its description */
 
 /* Reads a fact from a session's runtime directory; "" where it has none. */
-static void fact(const struct session_ref *ref, const char *key, char *buf, size_t size)
+static void read_fact(const struct session_ref *ref, const char *key, char *buf, size_t size)
 {
 	_cleanup_free_ char *text = session_fact(ref->dir, key);
 	_cleanup_free_ char *bytes = text ? text_unescape(text) : NULL;
@@ -57,8 +57,8 @@ bool gc_is_dead(const struct session_ref *ref)
 	char state[PATH_MAX], pid[32];
 	struct stat st;
 
-	fact(ref, "state_dir", state, sizeof(state));
-	fact(ref, "pid", pid, sizeof(pid));
+	read_fact(ref, "state_dir", state, sizeof(state));
+	read_fact(ref, "pid", pid, sizeof(pid));
 	if (state[0] == '/')
 		return !helper_lives(state) && !command_lives(pid);
 	/* The directory has no description yet, or will never have one. */
@@ -70,7 +70,7 @@ static int64_t started(const struct session_ref *ref)
 	char text[64];
 	struct tm tm = { 0 };
 
-	fact(ref, "started", text, sizeof(text));
+	read_fact(ref, "started", text, sizeof(text));
 	return strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : 0;
 }
 
@@ -79,7 +79,7 @@ static bool works_here(const struct sweep *g, const struct session_ref *ref)
 	const char *own = g->policy->workspace;
 	char ws[PATH_MAX];
 
-	fact(ref, "workspace", ws, sizeof(ws));
+	read_fact(ref, "workspace", ws, sizeof(ws));
 	return ws[0] != '/' || path_is_under(ws, own) || path_is_under(own, ws);
 }
 

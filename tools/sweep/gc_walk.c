@@ -271,7 +271,7 @@ static void give_up(struct removal *r)
 	}
 }
 
-static int empty(struct removal *r)
+static int empty_directory(struct removal *r)
 {
 	while (r->n) {
 		const struct dirent *e;
@@ -306,7 +306,7 @@ int gc_tree_remove(const struct sweep *g, int at, const char *name)
 		r->error = 0;
 		err = enter(r, at, name);
 		if (err == 0)
-			err = empty(r);
+			err = empty_directory(r);
 	} while (err == 0 && r->progress);
 	if (err == -ENOENT || (err == 0 && (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)))
 		return 0;

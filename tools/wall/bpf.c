@@ -23,7 +23,7 @@ void bpf_done(struct bpf *p)
 	p->list = NULL;
 }
 
-static bool is_same(const struct bpf_node *a, const struct bpf_node *b)
+static bool is_same_node(const struct bpf_node *a, const struct bpf_node *b)
 {
 	return a->op.code == b->op.code && a->op.k == b->op.k && a->yes == b->yes && a->no == b->no;
 }
@@ -35,14 +35,14 @@ static bool find_near(const struct bpf *p, const struct bpf_node *node, unsigned
 	unsigned end = p->n > NEAR ? p->n - NEAR : 0;
 
 	for (unsigned i = p->n; i-- > end;)
-		if (is_same(&p->list[i], node)) {
+		if (is_same_node(&p->list[i], node)) {
 			*ret = i;
 			return true;
 		}
 	return false;
 }
 
-static unsigned put(struct bpf *p, const struct bpf_node *node)
+static unsigned put_node(struct bpf *p, const struct bpf_node *node)
 {
 	if (p->n == BPF_MAXINSNS) {
 		p->full = true;
@@ -61,7 +61,7 @@ static unsigned put_stone(struct bpf *p, unsigned target)
 
 	if (p->list[target].op.code == (BPF_RET | BPF_K))
 		stone = p->list[target];
-	return put(p, &stone);
+	return put_node(p, &stone);
 }
 
 /* The target, or a stepping stone to it, in reach of the next conditional jump. */
@@ -82,7 +82,7 @@ unsigned bpf_return(struct bpf *p, uint32_t action)
 	struct bpf_node node = { .op = BPF_STMT(BPF_RET | BPF_K, action) };
 	unsigned known;
 
-	return find_near(p, &node, &known) ? known : put(p, &node);
+	return find_near(p, &node, &known) ? known : put_node(p, &node);
 }
 
 /* Puts an instruction that falls through to the next. */
@@ -95,7 +95,7 @@ static unsigned put_straight(struct bpf *p, uint16_t code, uint32_t k, unsigned 
 		return known;
 	if (p->n != next + 1)
 		(void)put_stone(p, next);
-	return put(p, &node);
+	return put_node(p, &node);
 }
 
 unsigned bpf_load(struct bpf *p, uint32_t offset, unsigned next)
@@ -121,7 +121,7 @@ unsigned bpf_test(struct bpf *p, uint16_t test, uint32_t k, unsigned yes, unsign
 	to_no = near_place(p, no);
 	node.op.jt = (uint8_t)(p->n - to_yes - 1);
 	node.op.jf = (uint8_t)(p->n - to_no - 1);
-	return put(p, &node);
+	return put_node(p, &node);
 }
 
 int bpf_finish(struct bpf *p, unsigned start, struct sock_fprog *ret)

@@ -157,7 +157,7 @@ static unsigned gate_how(struct builder *b)
 {
 	if (b->setup->landlock_abi >= LANDLOCK_TRUNCATE || !gate_is_open(b->setup))
 		return b->passed;
-	return if_whole(b, 5, b->setup->pass, answer(b, ENOSYS), b->notify);
+	return if_whole(b, 5, b->setup->pass, answer_at(b, ENOSYS), b->notify);
 }
 
 static unsigned gate_of(struct builder *b, enum gate gate)
@@ -186,7 +186,7 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 	case SCOPED:
 		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
 	case DOMAIN:
-		return b->setup->level == LEVEL_FULL ? b->notify : answer(b, EOPNOTSUPP);
+		return b->setup->level == LEVEL_FULL ? b->notify : answer_at(b, EOPNOTSUPP);
 	case ROWS:
 		return b->allow; /* except where a row decides */
 	case NEVER:
@@ -247,7 +247,7 @@ static bool shares_load(const struct when *above, const struct when *below)
 
 static void add_when(struct builder *b, const struct when *w, const struct when *above)
 {
-	unsigned at = bpf_test(&b->bpf, w->test, w->value, answer(b, w->answer), b->at[w->nr]);
+	unsigned at = bpf_test(&b->bpf, w->test, w->value, answer_at(b, w->answer), b->at[w->nr]);
 
 	if (w->mask != ~0u)
 		at = bpf_mask(&b->bpf, w->mask, at);
@@ -273,10 +273,10 @@ static void add_denials(struct builder *b)
 {
 	for (size_t i = 0; i < NELEM(aims); i++)
 		if (aims[i].nr != NR_ABSENT)
-			b->at[aims[i].nr] = if_own(b, aims[i].arg, answer(b, EPERM), b->at[aims[i].nr]);
+			b->at[aims[i].nr] = if_own(b, aims[i].arg, answer_at(b, EPERM), b->at[aims[i].nr]);
 	for (size_t i = 0; i < NELEM(denials); i++)
 		if (denials[i].nr != NR_ABSENT)
-			b->at[denials[i].nr] = answer(b, denials[i].error);
+			b->at[denials[i].nr] = answer_at(b, denials[i].error);
 }
 
 /* Calls whose verdict depends on two arguments. */
@@ -287,18 +287,18 @@ static void add_pairs(struct builder *b)
 
 	/* The kernel refuses a second listener with this errno. */
 	at = bpf_load(p, low(1),
-		      bpf_test(p, BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, answer(b, EBUSY), b->allow));
+		      bpf_test(p, BPF_JSET, SECCOMP_FILTER_FLAG_NEW_LISTENER, answer_at(b, EBUSY), b->allow));
 	b->at[__NR_seccomp] =
 		bpf_load(p, low(0), bpf_test(p, BPF_JEQ, SECCOMP_SET_MODE_FILTER, at, b->allow));
 
 	/* The process keeps its dumpable state: the supervisor must be able to read its callers. */
-	at = if_whole(b, 1, 0, answer(b, 0), if_whole(b, 1, 1, answer(b, 0), answer(b, EINVAL)));
+	at = if_whole(b, 1, 0, answer_at(b, 0), if_whole(b, 1, 1, answer_at(b, 0), answer_at(b, EINVAL)));
 	b->at[__NR_prctl] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, PR_SET_DUMPABLE, at, b->at[__NR_prctl]));
 
 	/* Limits of another process may be read; no limit is set by a pid. */
-	at = if_whole(b, 2, 0, b->allow, answer(b, EPERM));
+	at = if_whole(b, 2, 0, b->allow, answer_at(b, EPERM));
 	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
-	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer(b, EPERM)), at);
+	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer_at(b, EPERM)), at);
 	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);
 }
 
@@ -317,9 +317,9 @@ static const struct {
 	{ __NR_pidfd_send_signal, NR_NEWEST },
 };
 
-static void fill(struct builder *b)
+static void fill_filter(struct builder *b)
 {
-	unsigned unknown = answer(b, ENOSYS);
+	unsigned unknown = answer_at(b, ENOSYS);
 
 	for (size_t i = 0; i < NUMBERS; i++)
 		b->at[i] = unknown;
@@ -358,7 +358,7 @@ static unsigned by_number(struct builder *b)
 		if (nr == 0 || b->at[nr] != b->at[nr - 1])
 			start[n++] = nr;
 	at = search_tree(b, start, n);
-	at = bpf_test(&b->bpf, BPF_JGE, NUMBERS, answer(b, ENOSYS), at);
+	at = bpf_test(&b->bpf, BPF_JGE, NUMBERS, answer_at(b, ENOSYS), at);
 	for (size_t i = 0; i < NELEM(hot); i++)
 		at = bpf_test(&b->bpf, BPF_JEQ, (uint32_t)hot[i], b->at[hot[i]], at);
 	return at;
@@ -371,7 +371,7 @@ static unsigned by_architecture(struct builder *b)
 	unsigned kill = bpf_return(p, SECCOMP_RET_KILL_PROCESS), at = by_number(b);
 
 	if (FILTER_ARCH == AUDIT_ARCH_X86_64) {
-		unsigned negative = bpf_test(p, BPF_JGE, 2 * X32_BIT, answer(b, ENOSYS), kill);
+		unsigned negative = bpf_test(p, BPF_JGE, 2 * X32_BIT, answer_at(b, ENOSYS), kill);
 
 		at = bpf_test(p, BPF_JGE, X32_BIT, negative, at);
 	}
@@ -403,7 +403,7 @@ int filter_build(const struct filter_setup *s, struct sock_fprog *ret)
 		b.allow = bpf_return(&b.bpf, SECCOMP_RET_ALLOW);
 		b.notify = bpf_return(&b.bpf, SECCOMP_RET_USER_NOTIF);
 		b.passed = gate_is_open(s) ? if_whole(&b, 5, s->pass, b.allow, b.notify) : b.notify;
-		fill(&b);
+		fill_filter(&b);
 		r = bpf_finish(&b.bpf, by_architecture(&b), ret);
 	}
 	bpf_done(&b.bpf);

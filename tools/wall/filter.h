@@ -38,7 +38,7 @@ static inline uint32_t high(unsigned arg)
 }
 
 /* The position that ends with an errno, ALLOW or NOTIFY. */
-static inline unsigned answer(struct builder *b, int a)
+static inline unsigned answer_at(struct builder *b, int a)
 {
 	if (a == ALLOW)
 		return b->allow;

@@ -36,7 +36,7 @@ static unsigned load_type(struct builder *b, unsigned next)
 
 static unsigned local_socket(struct builder *b)
 {
-	unsigned datagram = if_type(b, SOCK_DGRAM, b->notify, answer(b, EACCES));
+	unsigned datagram = if_type(b, SOCK_DGRAM, b->notify, answer_at(b, EACCES));
 
 	return load_type(b,
 			 if_type(b, SOCK_STREAM, b->allow, if_type(b, SOCK_SEQPACKET, b->allow, datagram)));
@@ -45,11 +45,11 @@ static unsigned local_socket(struct builder *b)
 static unsigned inet_socket(struct builder *b)
 {
 	static const uint32_t tcp_protocols[] = { 0, IPPROTO_TCP }, udp_protocols[] = { 0, IPPROTO_UDP };
-	unsigned tcp =
-		bpf_load(&b->bpf, low(2), if_any(b, tcp_protocols, 2, b->allow, answer(b, EPROTONOSUPPORT)));
-	unsigned udp =
-		bpf_load(&b->bpf, low(2), if_any(b, udp_protocols, 2, b->notify, answer(b, EPROTONOSUPPORT)));
-	unsigned other = if_type(b, SOCK_RAW, answer(b, EPERM), answer(b, ESOCKTNOSUPPORT));
+	unsigned tcp = bpf_load(&b->bpf, low(2),
+				if_any(b, tcp_protocols, 2, b->allow, answer_at(b, EPROTONOSUPPORT)));
+	unsigned udp = bpf_load(&b->bpf, low(2),
+				if_any(b, udp_protocols, 2, b->notify, answer_at(b, EPROTONOSUPPORT)));
+	unsigned other = if_type(b, SOCK_RAW, answer_at(b, EPERM), answer_at(b, ESOCKTNOSUPPORT));
 
 	return load_type(b, if_type(b, SOCK_STREAM, tcp, if_type(b, SOCK_DGRAM, udp, other)));
 }
@@ -59,10 +59,10 @@ unsigned filter_socket(struct builder *b)
 	static const uint32_t inet_families[] = { AF_INET, AF_INET6 };
 	unsigned netlink =
 		bpf_load(&b->bpf, low(2),
-			 bpf_test(&b->bpf, BPF_JEQ, NETLINK_ROUTE, b->allow, answer(b, EPROTONOSUPPORT)));
+			 bpf_test(&b->bpf, BPF_JEQ, NETLINK_ROUTE, b->allow, answer_at(b, EPROTONOSUPPORT)));
 	unsigned inet = inet_socket(b), local = local_socket(b), at;
 
-	at = bpf_test(&b->bpf, BPF_JEQ, AF_NETLINK, netlink, answer(b, EAFNOSUPPORT));
+	at = bpf_test(&b->bpf, BPF_JEQ, AF_NETLINK, netlink, answer_at(b, EAFNOSUPPORT));
 	at = if_any(b, inet_families, 2, inet, at);
 	return bpf_load(&b->bpf, low(0), bpf_test(&b->bpf, BPF_JEQ, AF_UNIX, local, at));
 }
@@ -70,7 +70,7 @@ unsigned filter_socket(struct builder *b)
 unsigned filter_socketpair(struct builder *b)
 {
 	static const uint32_t inet_families[] = { AF_INET, AF_INET6 };
-	unsigned other = if_any(b, inet_families, 2, answer(b, EOPNOTSUPP), answer(b, EAFNOSUPPORT));
+	unsigned other = if_any(b, inet_families, 2, answer_at(b, EOPNOTSUPP), answer_at(b, EAFNOSUPPORT));
 
 	return bpf_load(&b->bpf, low(0), bpf_test(&b->bpf, BPF_JEQ, AF_UNIX, local_socket(b), other));
 }
@@ -100,7 +100,7 @@ unsigned filter_setsockopt(struct builder *b)
 {
 	static const uint32_t v4_routes[] = { IP_OPTIONS }, v6_routes[] = { IPV6_RTHDR, IPV6_2292PKTOPTIONS };
 	static const uint32_t devices[] = { SO_BINDTODEVICE, SO_BINDTOIFINDEX };
-	unsigned denied = answer(b, EPERM);
+	unsigned denied = answer_at(b, EPERM);
 	unsigned v4 = bpf_load(&b->bpf, low(2), if_any(b, v4_routes, 1, denied, b->notify));
 	unsigned v6 = bpf_load(&b->bpf, low(2), if_any(b, v6_routes, 2, denied, b->notify));
 	/* Linux 6.13 and newer refuse this option on sockets that are not inet. */

@@ -19,7 +19,7 @@
 
 #define PROBES 16
 
-static int look(const char *path)
+static int open_to_look(const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
 	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
@@ -64,7 +64,7 @@ int floor_look(struct floor_walk *w, const char *path)
 	if (l && l->path)
 		return l->result;
 	above = look_above(w, path, dir);
-	r = above == -ENOENT ? -ENOENT : look(path);
+	r = above == -ENOENT ? -ENOENT : open_to_look(path);
 	if (l) {
 		l->path = strdup(path);
 		l->result = r;

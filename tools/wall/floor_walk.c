@@ -314,7 +314,7 @@ static const struct {
 	{ "/etc", used_of_etc, NELEM(used_of_etc) },
 };
 
-static int by_name(const void *name, const void *entry)
+static int compare_name(const void *name, const void *entry)
 {
 	return strcmp(name, *(const char *const *)entry);
 }
@@ -324,8 +324,8 @@ static bool is_used(const char *dir, const char *name)
 {
 	for (size_t i = 0; i < NELEM(used); i++)
 		if (strcmp(dir, used[i].dir) == 0)
-			return bsearch(name, used[i].names, used[i].n, sizeof(*used[i].names), by_name) !=
-			       NULL;
+			return bsearch(name, used[i].names, used[i].n, sizeof(*used[i].names),
+				       compare_name) != NULL;
 	return true;
 }
 

@@ -60,7 +60,7 @@ static void tell_done(struct watch *w, const struct card_reply *r, const json_t 
 		  json_is_true(json_object_get(result, "late")) ? ": the next try goes through" : "");
 }
 
-static void answer(struct watch *w, struct card_reply r)
+static void answer_card(struct watch *w, struct card_reply r)
 {
 	/* An act that cannot be undone is confirmed on the terminal, by the same prompt as in other
 	 * commands. */
@@ -92,13 +92,13 @@ static void answer(struct watch *w, struct card_reply r)
 void answer_once(struct watch *w, int key)
 {
 	(void)key;
-	answer(w, (struct card_reply){ .decision = "approved", .scope = "once" });
+	answer_card(w, (struct card_reply){ .decision = "approved", .scope = "once" });
 }
 
 void answer_deny(struct watch *w, int key)
 {
 	(void)key;
-	answer(w, (struct card_reply){ .decision = "denied", .scope = "once" });
+	answer_card(w, (struct card_reply){ .decision = "denied", .scope = "once" });
 }
 
 void answer_deny_tell(struct watch *w, int key)
@@ -111,7 +111,8 @@ void answer_deny_tell(struct watch *w, int key)
 	r = phrase_read("pale: deny, and tell the agent: ", reason, sizeof(reason));
 	screen_back();
 	if (r == 0)
-		answer(w, (struct card_reply){ .decision = "denied", .scope = "once", .reason = reason });
+		answer_card(w,
+			    (struct card_reply){ .decision = "denied", .scope = "once", .reason = reason });
 	else
 		watch_say(w, r == -EMSGSIZE ? "not answered: too long" : "not answered");
 }
@@ -235,12 +236,12 @@ void answer_edit(struct watch *w, int key)
 
 void answer_grant(struct watch *w, int key)
 {
-	answer(w, (struct card_reply){ .decision = "approved",
-				       .scope = key == 's'   ? "session"
-						: key == 'p' ? "project"
-							     : "always",
-				       .rule = w->rule,
-				       .until = key == 'p' ? w->until : NULL });
+	answer_card(w, (struct card_reply){ .decision = "approved",
+					    .scope = key == 's'	  ? "session"
+						     : key == 'p' ? "project"
+								  : "always",
+					    .rule = w->rule,
+					    .until = key == 'p' ? w->until : NULL });
 	if (w->view == VIEW_RULE)
 		card_show(w);
 }

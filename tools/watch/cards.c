@@ -38,7 +38,7 @@ void watch_say(struct watch *w, const char *fmt, ...)
 
 /* --- which card is shown ------------------------------------------------------------------------------ */
 
-static bool is_same(const json_t *a, const json_t *b)
+static bool is_same_card(const json_t *a, const json_t *b)
 {
 	return a && b && strcmp(json_str(a, "id"), json_str(b, "id")) == 0 &&
 	       strcmp(json_str(a, "session"), json_str(b, "session")) == 0;
@@ -59,7 +59,7 @@ int cards_at(const struct watch *w)
 
 	json_array_foreach(w->cards, i, j)
 	{
-		if (is_same(j, w->card))
+		if (is_same_card(j, w->card))
 			return (int)i;
 	}
 	return -1;
@@ -254,7 +254,7 @@ static void on_refused(struct watch *w, const struct followed *s, const json_t *
 
 /* "15:04:05  deny  exec  git push origin main  (policy.ini:9 ...)"; acts that a rule allowed, and records
  * that are no decision about a call, are not shown. */
-static void on_record(struct watch *w, const json_t *record)
+static void show_record(struct watch *w, const json_t *record)
 {
 	const char *rule = json_str(record, "rule"), *time = strchr(json_str(record, "time"), 'T');
 	const char *verdict = json_str(record, "verdict"), *detail = json_str(record, "detail");
@@ -288,7 +288,7 @@ static void on_told(void *ctx, struct followed *s, json_t *note)
 	else if (strcmp(method, "approval/refused") == 0)
 		on_refused(w, s, params);
 	else if (strcmp(method, "log/record") == 0)
-		on_record(w, json_object_get(params, "record"));
+		show_record(w, json_object_get(params, "record"));
 }
 
 /* --- a single card ------------------------------------------------------------------------------------ */

@@ -192,7 +192,7 @@ static void loop(struct watch *w)
 	}
 }
 
-static int run(struct watch *w)
+static int run_screen(struct watch *w)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction sa = { .sa_handler = on_end };
@@ -247,7 +247,7 @@ static int watch_run(const struct options *o, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	w.follow.only = o->card ? session : NULL;
-	return run(&w);
+	return run_screen(&w);
 }
 
 static const struct opt opts[] = {

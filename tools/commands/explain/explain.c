@@ -244,7 +244,7 @@ static bool is_unhooked(const struct explainer *x, const struct question *q)
 }
 
 /* Judges what the session's fence would judge: the command, and what it leads to. */
-static void judge(const struct explainer *x, const struct question *q, struct verdict_of *ret)
+static void judge_question(const struct explainer *x, const struct question *q, struct verdict_of *ret)
 {
 	bool is_exec = q->req.op == OP_EXEC && !q->unknown;
 	const char *called = *ret->program.found ? ret->program.found : q->path;
@@ -274,7 +274,7 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 		ret->d = (struct decision){ VERDICT_DENY, REASON_UNHOOKED, RULE_NONE, 0 };
 		return;
 	}
-	judge(x, q, ret);
+	judge_question(x, q, ret);
 	if (ret->d.reason == REASON_LOADER)
 		return;
 	judged = ret->chain ? &ret->chain->held : &q->req;
@@ -404,7 +404,7 @@ static int take_session(struct explainer *x, struct diags *d)
 	return r;
 }
 
-static int load(struct explainer *x)
+static int load_policy(struct explainer *x)
 {
 	struct diags d;
 	int r;
@@ -427,7 +427,7 @@ int explain_words(const struct options *o, enum op op, int argc, char **argv)
 	struct explainer x = { .o = o, .list = o->json ? json_array() : NULL, .worst = VERDICT_DENY };
 	int code = EXIT_USAGE;
 
-	if (fence_level(o->level, &x.level) == 0 && load(&x) == 0) {
+	if (fence_level(o->level, &x.level) == 0 && load_policy(&x) == 0) {
 		if (x.around.nested)
 			x.level = (enum level)x.image.h->level;
 		code = exit_code(&x, explain_op(&x, op, argc, argv));

@@ -33,7 +33,7 @@ static int note_start(struct learn *l, const struct record *r)
 	return 0;
 }
 
-static int on_record(void *ctx, struct record_owned *rec)
+static int learn_record(void *ctx, struct record_owned *rec)
 {
 	const struct record *r = &rec->r;
 	struct learn *l = ctx;
@@ -47,7 +47,7 @@ static int on_ledger(const char *path, void *ctx)
 {
 	struct learn *l = ctx;
 
-	return ledger_walk(&l->o, path, on_record, l);
+	return ledger_walk(&l->o, path, learn_record, l);
 }
 
 /* Loads the policy for the ledger's workspace and agent. */
@@ -197,7 +197,7 @@ static void print_report(const struct learn *l)
 
 /* --- together --- */
 
-static int save(const struct learn *l)
+static int save_policy(const struct learn *l)
 {
 	int r = policy_file_save(&l->file, l->text, strlen(l->text));
 
@@ -210,7 +210,7 @@ static int save(const struct learn *l)
 	return r;
 }
 
-static int learn(struct learn *l, int argc, char **argv)
+static int learn_ledgers(struct learn *l, int argc, char **argv)
 {
 	bool write;
 
@@ -221,7 +221,7 @@ static int learn(struct learn *l, int argc, char **argv)
 	write = l->o.yes && learn_taken(l);
 	if (!l->o.json)
 		print_report(l);
-	if (write && save(l) < 0)
+	if (write && save_policy(l) < 0)
 		return EXIT_USAGE;
 	if (l->o.json)
 		print_report_json(l, write ? l->file.path : NULL);
@@ -240,7 +240,7 @@ static int learn_run(const struct options *o, int argc, char **argv)
 		return EXIT_FINDINGS;
 	}
 	diags_init(&l.known);
-	code = learn(&l, argc, argv);
+	code = learn_ledgers(&l, argc, argv);
 	lessons_done(&l.lessons);
 	loaded_done(&l.now);
 	policy_file_done(&l.file);

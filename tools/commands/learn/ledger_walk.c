@@ -15,7 +15,7 @@
 
 #include "learn.h"
 
-static int refuse(const char *path, uint64_t line, const char *why)
+static int refuse_ledger(const char *path, uint64_t line, const char *why)
 {
 	_cleanup_free_ char *shown = text_visible(path);
 
@@ -37,8 +37,8 @@ static int take_line(const char *line, size_t len, ledger_fn *fn, void *ctx)
 	return r;
 }
 
-static int walk(const struct options *o, const char *path, struct line_reader *reader, ledger_fn *fn,
-		void *ctx)
+static int walk_lines(const struct options *o, const char *path, struct line_reader *reader, ledger_fn *fn,
+		      void *ctx)
 {
 	_cleanup_free_ struct record_chain *chain = malloc(sizeof(*chain));
 	const char *line, *why = NULL;
@@ -52,13 +52,13 @@ static int walk(const struct options *o, const char *path, struct line_reader *r
 	while ((r = line_reader_next(reader, &line, &len)) == 1) {
 		n++;
 		if (!o->unverified && record_chain_check(chain, line, len, &why) < 0)
-			return refuse(path, n, why ? why : "it is no record");
+			return refuse_ledger(path, n, why ? why : "it is no record");
 		r = take_line(line, len, fn, ctx);
 		if (r < 0)
 			return r;
 	}
 	if (r == -EBADMSG && !o->unverified)
-		return refuse(path, n + 1, "a part of the ledger that was set aside is damaged");
+		return refuse_ledger(path, n + 1, "a part of the ledger that was set aside is damaged");
 	return r == -EBADMSG ? 0 : r;
 }
 
@@ -69,7 +69,7 @@ int ledger_walk(const struct options *o, const char *path, ledger_fn *fn, void *
 	int r = line_reader_open(&reader, path);
 
 	if (r == 0) {
-		r = walk(o, path, &reader, fn, ctx);
+		r = walk_lines(o, path, &reader, fn, ctx);
 		line_reader_close(&reader);
 	}
 	if (r < 0 && r != -EBADMSG)

@@ -9,7 +9,7 @@
 
 #include "pale_init.h"
 
-static bool find(struct agent_found *a, const char *name, size_t n)
+static bool find_agent(struct agent_found *a, const char *name, size_t n)
 {
 	if (n == 0 || n >= sizeof(a->name))
 		return false;
@@ -30,7 +30,7 @@ size_t agents_find(struct agent_found *ret, size_t max)
 		for (const char *s = p->commands; *s; s += strspn(s, " ")) {
 			size_t len = strcspn(s, " ");
 
-			n += n < max && find(&ret[n], s, len);
+			n += n < max && find_agent(&ret[n], s, len);
 			s += len;
 		}
 	return n;

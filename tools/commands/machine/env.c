@@ -31,7 +31,7 @@ static bool is_shown(const struct environment_entry *e)
 	       !environ_name_is_secret(e->name);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	return strcmp(((const struct environment_entry *)a)->name,
 		      ((const struct environment_entry *)b)->name);
@@ -61,11 +61,11 @@ static void print_entry(const struct environment_entry *e)
 	printf("%s\n", paint_off(stdout));
 }
 
-static void report(const struct options *o, struct environment *env)
+static void print_environment(const struct options *o, struct environment *env)
 {
 	json_t *list = o->json ? json_array() : NULL;
 
-	qsort(env->list, env->n, sizeof(*env->list), by_name);
+	qsort(env->list, env->n, sizeof(*env->list), compare_entries);
 	for (size_t i = 0; i < env->n; i++) {
 		const struct environment_entry *e = &env->list[i];
 
@@ -80,7 +80,7 @@ static void report(const struct options *o, struct environment *env)
 		print_json(list);
 }
 
-static int gather(const struct options *o, struct environment *env, struct diags *d)
+static int gather_environment(const struct options *o, struct environment *env, struct diags *d)
 {
 	struct relocation rel = { 0 };
 	struct dirs dirs;
@@ -121,10 +121,10 @@ static int run_env(const struct options *given, int argc, char **argv)
 		o.agent = path_basename(argv[0]);
 	environment_init(&env);
 	diags_init(&d);
-	r = gather(&o, &env, &d);
+	r = gather_environment(&o, &env, &d);
 	print_diags(stderr, &d);
 	if (r == 0)
-		report(&o, &env);
+		print_environment(&o, &env);
 	else if (r != -EBADMSG)
 		talk("the environment cannot be determined: %s", strerror(-r));
 	environment_done(&env);

@@ -86,7 +86,7 @@ static int judge_text(struct init *in)
 	return r;
 }
 
-static int save(struct init *in)
+static int save_file(struct init *in)
 {
 	int r = in->existed ? keep_old(in) : 0;
 
@@ -126,7 +126,7 @@ static int write_policy(struct init *in)
 	if (r == 0 && !in->o->dry_run) {
 		r = policy_file_open(&in->file);
 		if (r == 0)
-			r = save(in);
+			r = save_file(in);
 	}
 	if (r == 0)
 		return 0;

@@ -52,7 +52,7 @@ static void found_done(struct found *f)
 
 /* Looks for open cards of one session whose id has this prefix.  Returns how many, or -errno after a
  * message. */
-static int look(const struct session_ref *ref, const char *id, struct found *ret)
+static int look_in_session(const struct session_ref *ref, const char *id, struct found *ret)
 {
 	int fd = control_open(ref->dir), count = 0;
 	_cleanup_json_ json_t *cards = NULL;
@@ -100,7 +100,7 @@ static void tell_missing(const struct session_ref *refs, size_t n, const char *i
 	talk("no question %s waits", id);
 }
 
-static int find(const char *id, struct found *ret)
+static int find_card(const char *id, struct found *ret)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
 	bool failed = false;
@@ -110,7 +110,7 @@ static int find(const char *id, struct found *ret)
 	if (sessions_live(&refs, &n) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		int r = look(&refs[i], id, ret);
+		int r = look_in_session(&refs[i], id, ret);
 
 		failed |= r < 0;
 		count += r > 0 ? r : 0;
@@ -266,7 +266,7 @@ int card_answer(int fd, const json_t *card, const struct card_reply *a, json_t *
 	return r;
 }
 
-static void tell(const struct found *f, const struct answer *a, const json_t *result)
+static void tell_result(const struct found *f, const struct answer *a, const json_t *result)
 {
 	const json_t *also = json_object_get(result, "also"), *j;
 	const char *grant = json_str(result, "grant");
@@ -301,13 +301,13 @@ static int send_answer(const struct found *f, const struct answer *a)
 	if (r == 0)
 		r = card_answer(f->fd, f->card, &reply, &result, why, sizeof(why));
 	if (r == 0)
-		tell(f, a, result);
+		tell_result(f, a, result);
 	else if (*why)
 		talk("session %s: %s", f->ref.id, why);
 	return r;
 }
 
-static int answer(const char *id, const struct answer *a)
+static int answer_card(const char *id, const struct answer *a)
 {
 	struct found f = { .fd = -1 };
 	int r;
@@ -318,7 +318,7 @@ static int answer(const char *id, const struct answer *a)
 	}
 	if (!*id)
 		return EXIT_USAGE;
-	r = find(id, &f);
+	r = find_card(id, &f);
 	if (r == 0)
 		r = show_card(&f, f.card);
 	if (r == 0)
@@ -350,7 +350,7 @@ static int approve_run(const struct options *o, int argc, char **argv)
 	else if (o->rule && strcmp(a.scope, "once") == 0)
 		talk("--rule goes with --session, --project or --always");
 	else
-		return answer(argv[0], &a);
+		return answer_card(argv[0], &a);
 	return EXIT_USAGE;
 }
 
@@ -359,7 +359,7 @@ static int deny_run(const struct options *o, int argc, char **argv)
 	const struct answer a = { .decision = "denied", .scope = "once", .o = o };
 
 	if (argc == 1)
-		return answer(argv[0], &a);
+		return answer_card(argv[0], &a);
 	talk("deny needs the id of one question; see: pale pending");
 	return EXIT_USAGE;
 }

@@ -90,7 +90,7 @@ static int call(const struct session_ref *ref, const char *method, json_t *param
 	return control_call(fd, method, params, ret, why, size);
 }
 
-static int gather(struct all *a)
+static int gather_grants(struct all *a)
 {
 	char why[512];
 	int r;
@@ -125,7 +125,7 @@ void grants_each(named_fn *fn, void *ctx)
 	json_t *j;
 	size_t i;
 
-	(void)gather(&a);
+	(void)gather_grants(&a);
 	json_array_foreach(a.list, i, j)
 	{
 		_cleanup_free_ char *line = recorded_visible(json_str(j, "line"));
@@ -139,7 +139,7 @@ void grants_each(named_fn *fn, void *ctx)
 /* --- output --- */
 
 /* Prints a member of g after the text `before`, if g has it. */
-static void put(const char *before, const json_t *g, const char *name)
+static void print_member(const char *before, const json_t *g, const char *name)
 {
 	if (*json_str(g, name)) {
 		printf("%s", before);
@@ -157,7 +157,7 @@ static void put_id(const json_t *g)
 
 static void print_rule(const json_t *g)
 {
-	put("[", g, "section");
+	print_member("[", g, "section");
 	printf("] ");
 	print_escaped(stdout, json_str(g, "line"));
 	putchar('\n');
@@ -168,17 +168,17 @@ static void print_item(const json_t *g)
 	printf("%s", paint_on(stdout, PAINT_BOLD));
 	put_id(g);
 	printf("%s", paint_off(stdout));
-	put("  ", g, "scope");
-	put(" until ", g, "until");
+	print_member("  ", g, "scope");
+	print_member(" until ", g, "until");
 	printf("%s", json_is_true(json_object_get(g, "over")) ? " (over)" : "");
-	put(" ", g, "session");
-	put("  ", g, "agent");
-	put(" in ", g, "workspace");
-	put("  by ", g, "by");
+	print_member(" ", g, "session");
+	print_member("  ", g, "agent");
+	print_member(" in ", g, "workspace");
+	print_member("  by ", g, "by");
 	printf("\n          ");
 	print_rule(g);
 	if (*json_str(g, "bound")) {
-		put("          ", g, "bound");
+		print_member("          ", g, "bound");
 		putchar('\n');
 	}
 }
@@ -188,9 +188,9 @@ static void print_ini(const json_t *g)
 {
 	printf("# ");
 	put_id(g);
-	put(" ", g, "scope");
-	put(" ", g, "workspace");
-	put(" until ", g, "until");
+	print_member(" ", g, "scope");
+	print_member(" ", g, "workspace");
+	print_member(" until ", g, "until");
 	printf("\n[agent \"");
 	print_recorded(stdout, json_str(g, "agent"));
 	printf("\" ");
@@ -203,7 +203,7 @@ static void print_ini(const json_t *g)
 static int grants_run(const struct options *o, int argc, char **argv)
 {
 	struct all a = { 0 };
-	int r = gather(&a);
+	int r = gather_grants(&a);
 	json_t *j;
 	size_t i;
 
@@ -310,7 +310,7 @@ static int revoke_run(const struct options *o, int argc, char **argv)
 		talk("revoke needs the id of a grant; see: pale grants");
 		return EXIT_USAGE;
 	}
-	r = gather(&a);
+	r = gather_grants(&a);
 	if (r < 0)
 		talk("cannot list grants: %s", strerror(-r));
 	for (int i = 0; r == 0 && i < argc; i++)

@@ -35,7 +35,7 @@ struct keeper {
 	struct passphrase kept;
 };
 
-static int tell(int r, const char *why)
+static int tell_failure(int r, const char *why)
 {
 	talk("%s", why);
 	return r;
@@ -52,14 +52,15 @@ static int keeper_remote(struct keeper *k)
 	int r = sessions_live(&refs, &n);
 
 	if (r < 0 || n == 0)
-		return tell(-ENOENT, "pale-helper runs as a user of its own here and keeps the passphrase: "
-				     "start a session (pale run -- bash), and say this in another terminal");
+		return tell_failure(-ENOENT,
+				    "pale-helper runs as a user of its own here and keeps the passphrase: "
+				    "start a session (pale run -- bash), and say this in another terminal");
 	k->control = control_open(refs[0].dir);
 	if (k->control < 0)
-		return tell(k->control, "the session does not answer");
+		return tell_failure(k->control, "the session does not answer");
 	r = control_call(k->control, "stepup/status", NULL, &status, why, sizeof(why));
 	if (r < 0)
-		return tell(r, why);
+		return tell_failure(r, why);
 	k->is_set = json_is_true(json_object_get(status, "set"));
 	snprintf(k->kept.phrase, sizeof(k->kept.phrase), "%s",
 		 json_string_value(json_object_get(status, "phrase")) ?: "");
@@ -75,7 +76,7 @@ static int ask_remote(const struct keeper *k, const char *method, const struct t
 	int r = control_call(k->control, method, params, &result, why, sizeof(why));
 
 	stepup_wipe(mine);
-	return r < 0 ? tell(r, why) : 0;
+	return r < 0 ? tell_failure(r, why) : 0;
 }
 
 static int keeper_open(struct keeper *k)
@@ -88,7 +89,7 @@ static int keeper_open(struct keeper *k)
 	*k = (struct keeper){ .dir = -1, .control = -1 };
 	r = installed_find(&installed, why, sizeof(why));
 	if (r < 0)
-		return tell(r, why);
+		return tell_failure(r, why);
 	if (installed.helper_kind != HELPER_OWN)
 		return keeper_remote(k);
 	r = dirs_find(&dirs);
@@ -97,12 +98,13 @@ static int keeper_open(struct keeper *k)
 	if (r == 0)
 		k->dir = open(dirs.state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r < 0 || k->dir < 0)
-		return tell(r < 0 ? r : -errno, "the state directory cannot be made");
+		return tell_failure(r < 0 ? r : -errno, "the state directory cannot be made");
 	r = passphrase_load(k->dir, &k->kept);
 	k->is_set = r != -ENOKEY;
 	if (r < 0 && k->is_set)
-		return tell(r, "the kept passphrase is damaged, or not this user's alone: remove the file "
-			       "`passphrase` in pale's state directory, and set it anew");
+		return tell_failure(
+			r, "the kept passphrase is damaged, or not this user's alone: remove the file "
+			   "`passphrase` in pale's state directory, and set it anew");
 	return 0;
 }
 
@@ -122,8 +124,8 @@ static int ask_secret(const char *prompt, char *secret, size_t size)
 	int r = secret_read(prompt, secret, size);
 
 	if (r == -ENOTTY)
-		return tell(r, "a passphrase is typed on a terminal");
-	return r == -ECANCELED ? tell(r, "no passphrase was given") : r;
+		return tell_failure(r, "a passphrase is typed on a terminal");
+	return r == -ECANCELED ? tell_failure(r, "no passphrase was given") : r;
 }
 
 static int ask_old(const struct keeper *k, struct typed *t)
@@ -143,19 +145,19 @@ static int ask_new(struct typed *t)
 		return r;
 	why = passphrase_unfit(t->fresh);
 	if (why)
-		return tell(-EINVAL, why);
+		return tell_failure(-EINVAL, why);
 	r = ask_secret("pale: once more: ", t->again, sizeof(t->again));
 	if (r < 0)
 		return r;
 	if (strcmp(t->fresh, t->again) != 0)
-		return tell(-EINVAL, "these are two different passphrases: nothing was changed");
+		return tell_failure(-EINVAL, "these are two different passphrases: nothing was changed");
 	r = phrase_read("pale: a phrase that you choose, shown whenever pale asks for the passphrase\n"
 			"      (what does not show it is not pale): ",
 			t->phrase, sizeof(t->phrase));
 	if (r < 0)
-		return tell(r, "no phrase was given: nothing was changed");
+		return tell_failure(r, "no phrase was given: nothing was changed");
 	why = phrase_unfit(t->phrase);
-	return why ? tell(-EINVAL, why) : 0;
+	return why ? tell_failure(-EINVAL, why) : 0;
 }
 
 /* --- the three commands --- */
@@ -168,11 +170,11 @@ static int check_old(const struct keeper *k, const char *method, const struct ty
 		return ask_remote(k, method, t);
 	r = passphrase_check(&k->kept, t->old);
 	if (r == -EACCES)
-		return tell(r, "this is not the passphrase");
-	return r < 0 ? tell(r, "the passphrase cannot be checked") : 0;
+		return tell_failure(r, "this is not the passphrase");
+	return r < 0 ? tell_failure(r, "the passphrase cannot be checked") : 0;
 }
 
-static int set(struct keeper *k, struct typed *t)
+static int set_passphrase(struct keeper *k, struct typed *t)
 {
 	struct passphrase made;
 	int r = k->is_set ? ask_old(k, t) : 0;
@@ -190,7 +192,7 @@ static int set(struct keeper *k, struct typed *t)
 	if (r == 0)
 		r = passphrase_store(k->dir, &made);
 	explicit_bzero(&made, sizeof(made));
-	return r < 0 ? tell(r, "the passphrase cannot be kept") : 0;
+	return r < 0 ? tell_failure(r, "the passphrase cannot be kept") : 0;
 }
 
 static int take_away(struct keeper *k, struct typed *t)
@@ -202,10 +204,10 @@ static int take_away(struct keeper *k, struct typed *t)
 	if (r < 0 || k->dir < 0)
 		return r;
 	r = passphrase_forget(k->dir);
-	return r < 0 ? tell(r, "the passphrase cannot be removed") : 0;
+	return r < 0 ? tell_failure(r, "the passphrase cannot be removed") : 0;
 }
 
-static int check(struct keeper *k, struct typed *t)
+static int check_passphrase(struct keeper *k, struct typed *t)
 {
 	int r = ask_old(k, t);
 
@@ -218,9 +220,9 @@ static const struct {
 	int (*run)(struct keeper *k, struct typed *t);
 	const char *done;
 } actions[] = {
-	{ "set", false, set, "the passphrase is set" },
+	{ "set", false, set_passphrase, "the passphrase is set" },
 	{ "remove", true, take_away, "no passphrase is set any more" },
-	{ "check", true, check, "this is the passphrase" },
+	{ "check", true, check_passphrase, "this is the passphrase" },
 };
 
 static int act(size_t i)
@@ -230,7 +232,7 @@ static int act(size_t i)
 	int r = keeper_open(&k);
 
 	if (r == 0 && actions[i].needs_one && !k.is_set)
-		r = tell(-ENOKEY, "no passphrase is set");
+		r = tell_failure(-ENOKEY, "no passphrase is set");
 	if (r == 0)
 		r = actions[i].run(&k, &t);
 	explicit_bzero(&t, sizeof(t));

@@ -220,7 +220,7 @@ static void show_waiting(void *ctx, struct followed *f)
 	(void)fflush(stdout);
 }
 
-static int follow(const struct options *o)
+static int follow_cards(const struct options *o)
 {
 	struct follow *f = calloc(1, sizeof(*f));
 
@@ -242,7 +242,7 @@ static int pending_run(const struct options *o, int argc, char **argv)
 	(void)argv;
 	if (argc)
 		return EXIT_USAGE;
-	return o->follow ? follow(o) : show_all(o);
+	return o->follow ? follow_cards(o) : show_all(o);
 }
 
 static const struct opt pending_opts[] = {

@@ -191,7 +191,7 @@ static void print_rules(const struct policy *p)
 	}
 }
 
-static int show(const struct options *o)
+static int show_policy(const struct options *o)
 {
 	struct loaded l;
 	struct diags d;
@@ -219,11 +219,11 @@ static int policy_run(const struct options *o, int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const struct options *o);
-	} table[] = { { "show", show }, { "edit", policy_edit }, { "reload", policy_reload } };
+	} table[] = { { "show", show_policy }, { "edit", policy_edit }, { "reload", policy_reload } };
 	const char *verbs[NELEM(table) + 2] = { NULL };
 
 	if (argc == 0)
-		return show(o);
+		return show_policy(o);
 	if (strcmp(argv[0], "diff") == 0)
 		return policy_diff(o, argc - 1, argv + 1);
 	for (size_t i = 0; i < NELEM(table); i++) {

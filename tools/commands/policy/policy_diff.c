@@ -54,7 +54,7 @@ struct policy_diff {
 
 /* --- the two policies --- */
 
-static int load(struct policy_diff *pd, const char *file, struct loaded *ret)
+static int load_policy(struct policy_diff *pd, const char *file, struct loaded *ret)
 {
 	struct options o = pd->o;
 	struct diags d;
@@ -84,9 +84,9 @@ static int get_ready(struct policy_diff *pd)
 		pd->o.workspace = pd->workspace;
 	if (!pd->o.agent && pd->agent[0])
 		pd->o.agent = pd->agent;
-	r = load(pd, pd->old_file, &pd->old);
+	r = load_policy(pd, pd->old_file, &pd->old);
 	if (r == 0)
-		r = load(pd, pd->new_file, &pd->new);
+		r = load_policy(pd, pd->new_file, &pd->new);
 	if (!pd->workspace[0] && r == 0)
 		snprintf(pd->workspace, sizeof(pd->workspace), "%s", pd->new.bundle.workspace);
 	return r;
@@ -142,8 +142,8 @@ static struct verdicts verdicts_of(const struct image *img, const struct decisio
 	return v;
 }
 
-static int keep(struct policy_diff *pd, const struct record *r, const struct decision *old,
-		const struct decision *new, struct slot *slot)
+static int keep_change(struct policy_diff *pd, const struct record *r, const struct decision *old,
+		       const struct decision *new, struct slot *slot)
 {
 	struct differing *x = &pd->list[pd->n];
 
@@ -179,7 +179,7 @@ static int compare(struct policy_diff *pd, const struct record *r, struct slot *
 	if (e != 0)
 		return e == -EINVAL ? skip(pd, r) : e;
 	pd->judged++;
-	return old.verdict == new.verdict ? 0 : keep(pd, r, &old, &new, slot);
+	return old.verdict == new.verdict ? 0 : keep_change(pd, r, &old, &new, slot);
 }
 
 static bool is_decision(const struct record *r)
@@ -190,7 +190,7 @@ static bool is_decision(const struct record *r)
 	       (strcmp(r->verdict, "allow") == 0 || strcmp(r->verdict, "deny") == 0);
 }
 
-static int on_record(void *ctx, struct record_owned *rec)
+static int compare_record(void *ctx, struct record_owned *rec)
 {
 	const struct record *r = &rec->r;
 	struct policy_diff *pd = ctx;
@@ -221,7 +221,7 @@ static int on_ledger(const char *path, void *ctx)
 {
 	struct policy_diff *pd = ctx;
 
-	return ledger_walk(&pd->o, path, on_record, pd);
+	return ledger_walk(&pd->o, path, compare_record, pd);
 }
 
 /* --- the report --- */

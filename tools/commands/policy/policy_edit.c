@@ -101,7 +101,7 @@ static bool has_own_errors(const struct edit *e, const struct diags *d)
 /* --- the dialogue ------------------------------------------------------------------------------------- */
 
 /* Judges the text and asks the operator if there are findings. */
-static enum next judge(struct edit *e)
+static enum next judge_text(struct edit *e)
 {
 	enum next next = NEXT_SAVE;
 	struct diags d;
@@ -157,7 +157,7 @@ static enum ended dialogue(struct edit *e)
 			talk("%s is unchanged", e->f.path);
 			return ENDED_UNCHANGED;
 		} else {
-			next = judge(e);
+			next = judge_text(e);
 		}
 		if (next != NEXT_EDIT)
 			return next == NEXT_SAVE ? ENDED_SAVE : ENDED_LEFT;
@@ -189,7 +189,7 @@ static void tell_saved(const struct edit *e)
 	fflush(stdout);
 }
 
-static int save(struct edit *e)
+static int save_text(struct edit *e)
 {
 	int r = policy_file_save(&e->f, e->text, e->len);
 
@@ -220,7 +220,7 @@ static int edit(struct edit *e)
 	load_before(e);
 	ended = dialogue(e);
 	if (ended == ENDED_SAVE)
-		return save(e);
+		return save_text(e);
 	(void)unlink(e->copy);
 	if (e->f.made_dir)
 		(void)rmdir(e->f.dir);

@@ -93,7 +93,7 @@ static int unpin(const struct pinning *p)
 	return unlink(p->file) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static void tell(const struct pinning *p, int r)
+static void tell_pinned(const struct pinning *p, int r)
 {
 	if (r == -ECANCELED)
 		talk("%s is not trusted: it may only tighten", p->path);
@@ -114,7 +114,7 @@ static int trust_one(const struct options *o, const struct dirs *dirs, const cha
 
 	if (r == 0)
 		r = o->revoke ? unpin(&p) : pin(&p);
-	tell(&p, r);
+	tell_pinned(&p, r);
 	free(p.text);
 	free(p.counts);
 	free(p.pin);

@@ -36,7 +36,7 @@ struct row {
 	json_t *facts; /* session/info of a running session, else session.json */
 };
 
-static const char *fact(const struct row *row, const char *key)
+static const char *fact_of_row(const struct row *row, const char *key)
 {
 	return json_string_value(json_object_get(row->facts, key));
 }
@@ -73,8 +73,8 @@ static void print_argv(const struct row *row)
 
 static void row_print(const struct row *row)
 {
-	const char *const cells[] = { fact(row, "level"), fact(row, "started"), fact(row, "agent"),
-				      fact(row, "workspace") };
+	const char *const cells[] = { fact_of_row(row, "level"), fact_of_row(row, "started"),
+				      fact_of_row(row, "agent"), fact_of_row(row, "workspace") };
 
 	printf("%s%s%s  %s  %" JSON_INTEGER_FORMAT, paint_on(stdout, states[row->state].paint), row->id,
 	       paint_off(stdout), states[row->state].shown, number(row, "pid"));
@@ -94,10 +94,11 @@ static json_t *row_to_json(const struct row *row)
 
 	return json_pack("{ss, sb, ss, so, so, so, so, sI, sO*, sI, sI}", "session", row->id, "alive",
 			 row->state == ROW_LIVE, "state", states[row->state].word, "agent",
-			 json_text(fact(row, "agent")), "workspace", json_text(fact(row, "workspace")),
-			 "started", json_text(fact(row, "started")), "level", json_text(fact(row, "level")),
-			 "pid", number(row, "pid"), "command", argv, "records", number(row, "records"),
-			 "denied", denied(row));
+			 json_text(fact_of_row(row, "agent")), "workspace",
+			 json_text(fact_of_row(row, "workspace")), "started",
+			 json_text(fact_of_row(row, "started")), "level",
+			 json_text(fact_of_row(row, "level")), "pid", number(row, "pid"), "command", argv,
+			 "records", number(row, "records"), "denied", denied(row));
 }
 
 static void row_tell(const struct row *row, json_t *list)

@@ -210,7 +210,7 @@ static void page_done(struct page *p)
 
 /* --- showing it --- */
 
-static const char *fact(const struct page *p, const char *key)
+static const char *fact_of(const struct page *p, const char *key)
 {
 	const char *s = json_string_value(json_object_get(p->facts, key));
 
@@ -218,7 +218,7 @@ static const char *fact(const struct page *p, const char *key)
 }
 
 /* counts.GROUP.KEY; GROUP NULL: counts.KEY. */
-static uint64_t count(const struct page *p, const char *group, const char *key)
+static uint64_t count_of(const struct page *p, const char *group, const char *key)
 {
 	const json_t *j = json_object_get(p->facts, "counts");
 	json_int_t v = json_integer_value(json_object_get(group ? json_object_get(j, group) : j, key));
@@ -266,30 +266,30 @@ static void print_counts(const struct page *p)
 	}
 	label("processes");
 	printf("%" PRIu64 " hooked, %" PRIu64 " held by the kernel alone, %" PRIu64 " static\n",
-	       count(p, "processes", "hooked"), count(p, "processes", "kernel_only"),
-	       count(p, "processes", "static"));
+	       count_of(p, "processes", "hooked"), count_of(p, "processes", "kernel_only"),
+	       count_of(p, "processes", "static"));
 	label("calls");
-	printf("%" PRIu64 " judged by the hooks, %" PRIu64 " denied\n", count(p, "calls", "hook"),
-	       count(p, "denied", "hook"));
-	if (strcmp(fact(p, "level"), level_name(LEVEL_HOOKS)) != 0) {
+	printf("%" PRIu64 " judged by the hooks, %" PRIu64 " denied\n", count_of(p, "calls", "hook"),
+	       count_of(p, "denied", "hook"));
+	if (strcmp(fact_of(p, "level"), level_name(LEVEL_HOOKS)) != 0) {
 		label("");
 		printf("%" PRIu64 " carried by the supervisor, %" PRIu64 " denied",
-		       count(p, "calls", "kernel"), count(p, "denied", "kernel"));
-		if (count(p, NULL, "around"))
-			printf(" (%" PRIu64 " of them went around the hooks)", count(p, NULL, "around"));
+		       count_of(p, "calls", "kernel"), count_of(p, "denied", "kernel"));
+		if (count_of(p, NULL, "around"))
+			printf(" (%" PRIu64 " of them went around the hooks)", count_of(p, NULL, "around"));
 		putchar('\n');
 	}
-	if (count(p, "approvals", "asked") == 0)
+	if (count_of(p, "approvals", "asked") == 0)
 		return;
 	label("asked");
 	printf("%" PRIu64 " times: %" PRIu64 " approved, %" PRIu64 " denied, %" PRIu64 " not answered\n",
-	       count(p, "approvals", "asked"), count(p, "approvals", "approved"),
-	       count(p, "approvals", "denied"), count(p, "approvals", "expired"));
+	       count_of(p, "approvals", "asked"), count_of(p, "approvals", "approved"),
+	       count_of(p, "approvals", "denied"), count_of(p, "approvals", "expired"));
 }
 
 static void print_runs_later(const struct page *p)
 {
-	_cleanup_json_ json_t *list = changed_runners(p->story.changed, fact(p, "workspace"));
+	_cleanup_json_ json_t *list = changed_runners(p->story.changed, fact_of(p, "workspace"));
 	size_t n = json_object_size(list), i = 0;
 	json_t *runner;
 	const char *key;
@@ -374,7 +374,7 @@ static const char *how_it_is(const struct page *p)
 {
 	if (p->alive)
 		return "runs";
-	return *fact(p, "status") ? fact(p, "status") : "was cut short";
+	return *fact_of(p, "status") ? fact_of(p, "status") : "was cut short";
 }
 
 static void page_print(const struct page *p)
@@ -383,21 +383,21 @@ static void page_print(const struct page *p)
 	char changed[64];
 
 	printf("%ssession %s%s  ", paint_on(stdout, PAINT_BOLD), p->ref.session, paint_off(stdout));
-	print_recorded(stdout, fact(p, "agent"));
+	print_recorded(stdout, fact_of(p, "agent"));
 	printf("  %s", paint_on(stdout, p->alive ? PAINT_GREEN : PAINT_DIM));
 	print_recorded(stdout, how_it_is(p));
 	printf("%s\n", paint_off(stdout));
 	print_command(p);
-	line("workspace", fact(p, "workspace"));
-	line("preset", fact(p, "preset"));
-	line("started", fact(p, "started"));
-	line("ended", fact(p, "ended"));
-	line("level", fact(p, "level"));
-	line("not held", fact(p, "not_enforced"));
+	line("workspace", fact_of(p, "workspace"));
+	line("preset", fact_of(p, "preset"));
+	line("started", fact_of(p, "started"));
+	line("ended", fact_of(p, "ended"));
+	line("level", fact_of(p, "level"));
+	line("not held", fact_of(p, "not_enforced"));
 	print_observed(p);
-	line("limits", fact(p, "limits"));
-	line("machine", fact(p, "facts"));
-	line("tampered", fact(p, "tampered"));
+	line("limits", fact_of(p, "limits"));
+	line("machine", fact_of(p, "facts"));
+	line("tampered", fact_of(p, "tampered"));
 	print_unwritten(p);
 	print_lost(p);
 	print_counts(p);
@@ -426,7 +426,8 @@ static json_t *page_json(const struct page *p)
 	(void)json_object_set_new(j, "observing", json_boolean(p->story.observing));
 	(void)json_object_set_new(j, "observed", json_integer((json_int_t)p->story.observed));
 	(void)json_object_set(j, "changed", p->story.changed);
-	(void)json_object_set_new(j, "runs_later", changed_runners(p->story.changed, fact(p, "workspace")));
+	(void)json_object_set_new(j, "runs_later",
+				  changed_runners(p->story.changed, fact_of(p, "workspace")));
 	(void)json_object_set_new(j, "denied", sorted(p->story.denied));
 	return j;
 }

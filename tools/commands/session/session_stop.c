@@ -25,7 +25,7 @@
 #define WAIT_MS 30000
 
 /* Finds a session by a prefix of its id.  0, or -ENOENT or -EEXIST after a message. */
-static int find(const char *id, struct session_ref *ret)
+static int find_session(const char *id, struct session_ref *ret)
 {
 	_cleanup_free_ struct session_ref *refs = NULL;
 	size_t n = 0, found = 0;
@@ -93,7 +93,7 @@ int session_stop(const struct options *o, const char *id)
 	_cleanup_close_ int fd = -1;
 	struct session_ref ref;
 
-	if (find(id, &ref) < 0)
+	if (find_session(id, &ref) < 0)
 		return EXIT_USAGE;
 	fd = control_open(ref.dir);
 	if (fd < 0) {

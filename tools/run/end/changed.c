@@ -36,7 +36,7 @@ struct walk {
 
 /* --- what is said ------------------------------------------------------------------------------------- */
 
-static void say(struct walk *w, const char *path, const char *what)
+static void say_change(struct walk *w, const char *path, const char *what)
 {
 	char line[1024];
 	struct out o = out_of(line, sizeof(line));
@@ -67,7 +67,7 @@ static void look_at(struct walk *w, int dir, const char *name, const char *path)
 
 	if (runner && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
 	    is_new(w, &st))
-		say(w, path, runner);
+		say_change(w, path, runner);
 }
 
 /* A directory changes when an entry is added to it, such as the files of a plugin. */
@@ -77,7 +77,7 @@ static void look_home(void *ctx, int dir, const char *name, const char *path, co
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_new(w, &st))
-		say(w, path, runner);
+		say_change(w, path, runner);
 }
 
 /* --- the walk ------------------------------------------------------------------------------------------ */
@@ -150,7 +150,7 @@ static void count_programs(struct walk *w, const char *parent, const char *progr
 		     (S_ISLNK(st.st_mode) || st.st_mode & 0111) && is_new(w, &st);
 	snprintf(what, sizeof(what), "%u program%s", n, n == 1 ? "" : "s");
 	if (n > 0)
-		say(w, path, what);
+		say_change(w, path, what);
 }
 
 static bool is_package_dir(struct walk *w, const char *parent, const char *name)
@@ -188,7 +188,7 @@ static void say_closed(struct walk *w, const char *at)
 	struct stat st;
 
 	if (top >= 0 && fstatat(top, at, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 && is_new(w, &st))
-		say(w, *at ? at : ".", "closed meanwhile, its files are not known");
+		say_change(w, *at ? at : ".", "closed meanwhile, its files are not known");
 }
 
 static void walk_dir(struct walk *w, const char *at)

@@ -144,7 +144,7 @@ static void tails_of(const char *path, const char *tails[DEPTH_MAX + 1])
 		tails[depth] = path;
 }
 
-static bool fits(const struct pattern *p, const char *tail)
+static bool tail_fits(const struct pattern *p, const char *tail)
 {
 	size_t n = strlen(tail);
 	char one[PATTERN_MAX];
@@ -164,7 +164,7 @@ static bool fits(const struct pattern *p, const char *tail)
 static unsigned match(const struct pattern *p, const char *const tails[DEPTH_MAX + 1], unsigned row)
 {
 	for (; p; p = p->next) {
-		if (p->row < row && p->depth <= DEPTH_MAX && tails[p->depth] && fits(p, tails[p->depth]))
+		if (p->row < row && p->depth <= DEPTH_MAX && tails[p->depth] && tail_fits(p, tails[p->depth]))
 			row = p->row;
 	}
 	return row;

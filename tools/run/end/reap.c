@@ -33,7 +33,7 @@ struct told {
 	size_t n;
 };
 
-static void add(struct pids *p, pid_t pid, pid_t spare)
+static void add_pid(struct pids *p, pid_t pid, pid_t spare)
 {
 	if (pid > 1 && pid != spare && p->n < PIDS_MAX)
 		p->list[p->n++] = pid;
@@ -51,7 +51,7 @@ static bool children_listed(struct pids *p, pid_t spare)
 	if (!f)
 		return false;
 	while (fscanf(f, "%d", &pid) == 1)
-		add(p, pid, spare);
+		add_pid(p, pid, spare);
 	return true;
 }
 
@@ -63,7 +63,7 @@ static void children_searched(struct pids *p, pid_t spare)
 
 	while ((pid = proc_next(proc)))
 		if (proc_stat(pid, &stat) && stat.ppid == getpid())
-			add(p, pid, spare);
+			add_pid(p, pid, spare);
 }
 
 static size_t children(struct pids *p, pid_t spare)

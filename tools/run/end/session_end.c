@@ -23,7 +23,7 @@
  * When the agent stops, so does pale, for the shell to see it; the time limit must hold even then.  SIGCONT
  * makes a stopped process continue; where pale runs, it is only read from the descriptor of signals.
  */
-static int arm(struct session_clock *c, uint64_t seconds)
+static int arm_timer(struct session_clock *c, uint64_t seconds)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
 	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)seconds } };
@@ -39,7 +39,7 @@ int session_clock_start(struct session_clock *c, uint64_t seconds)
 	if (seconds == 0)
 		return 0;
 	c->deadline_ms = clock_awake_ms() + seconds * 1000;
-	return arm(c, seconds);
+	return arm_timer(c, seconds);
 }
 
 void session_clock_done(struct session_clock *c)

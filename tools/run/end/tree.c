@@ -68,7 +68,7 @@ static struct task *task_find(const struct tasks *all, pid_t pid)
 
 /* Goes up to an ancestor whose answer is known, then down again with that answer: each task is visited
  * twice. */
-static void settle(const struct tasks *all, struct task *t, pid_t spare)
+static void settle_task(const struct tasks *all, struct task *t, pid_t spare)
 {
 	const pid_t self = getpid();
 	struct task *at = t;
@@ -118,7 +118,7 @@ size_t tree_signal(int sig, pid_t spare)
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.list[i].kin == KIN_UNKNOWN)
-			settle(&all, &all.list[i], spare);
+			settle_task(&all, &all.list[i], spare);
 		if (all.list[i].kin != KIN_OURS || all.list[i].stat.state == 'Z')
 			continue;
 		send_signal(&all.list[i], sig);

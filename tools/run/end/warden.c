@@ -104,7 +104,7 @@ static pid_t pid_newest(void)
  * exited. A pid is taken a moment before its process is visible, so the pids of the last look are examined
  * again. Where there are too many, or pids have wrapped around, the rest is left to one more round.
  */
-static size_t follow(struct hunt *h)
+static size_t signal_newer(struct hunt *h)
 {
 	const pid_t newest = pid_newest();
 	pid_t before = h->before;
@@ -123,7 +123,7 @@ static size_t follow(struct hunt *h)
 
 /* Signals all processes of the session.  One that exits before its turn may have a child that the list lacks.
  */
-static size_t walk(struct hunt *h)
+static size_t signal_all(struct hunt *h)
 {
 	_cleanup_dir_ DIR *proc = opendir("/proc");
 	size_t n = 0;
@@ -134,7 +134,7 @@ static size_t walk(struct hunt *h)
 		n += signal_one(h, pid);
 		/* With many processes, or many zombies, a walk takes long. */
 		if (i % STRIDE == 0)
-			n += follow(h);
+			n += signal_newer(h);
 	}
 	return n;
 }
@@ -149,9 +149,9 @@ static bool round_of(struct hunt *h, int sig)
 
 	h->sig = sig;
 	h->skipped = false;
-	any = walk(h) > 0;
+	any = signal_all(h) > 0;
 	for (quiet = clock_awake_ns(); clock_awake_ns() - quiet < QUIET_NS && clock_awake_ns() < h->until;) {
-		if (follow(h) > 0) {
+		if (signal_newer(h) > 0) {
 			any = true;
 			quiet = clock_awake_ns();
 		} else if (h->newest == h->before) {
@@ -173,7 +173,7 @@ static void end_all(uint64_t mark)
 
 /* Closes all that `pale run` has open, since a reader of its standard output waits for the end of file. `end`
  * may be one of descriptors 0 to 2. */
-static void let_go(int end)
+static void close_files(int end)
 {
 	int null;
 
@@ -187,14 +187,14 @@ static void let_go(int end)
 }
 
 /* Receives the next packet: its length, 0 at a hang-up. */
-static size_t receive(char *buf, size_t size)
+static size_t receive_packet(char *buf, size_t size)
 {
 	ssize_t n = TEMP_FAILURE_RETRY(recv(LINE, buf, size, 0));
 
 	return n > 0 ? (size_t)n : 0;
 }
 
-static void watch(int end)
+static void watch_session(int end)
 {
 	uint64_t mark = 0;
 	char over;
@@ -202,8 +202,8 @@ static void watch(int end)
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, NAME, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	let_go(end);
-	if (receive((char *)&mark, sizeof(mark)) == sizeof(mark) && receive(&over, 1) == 0)
+	close_files(end);
+	if (receive_packet((char *)&mark, sizeof(mark)) == sizeof(mark) && receive_packet(&over, 1) == 0)
 		end_all(mark);
 	_exit(0);
 }
@@ -220,7 +220,7 @@ int warden_start(struct warden *w)
 	if (w->pid == 0) {
 		(void)close(ends[1]);
 		if (fork() == 0)
-			watch(ends[0]);
+			watch_session(ends[0]);
 		_exit(0);
 	}
 	(void)close(ends[0]);

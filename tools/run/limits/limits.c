@@ -141,7 +141,7 @@ static void tell_all(struct session_limits *s)
 	text_end(&o);
 }
 
-static int refuse(const struct session_limits *s, enum resource r)
+static int refuse_resource(const struct session_limits *s, enum resource r)
 {
 	char value[32], place[PATH_MAX];
 
@@ -159,7 +159,7 @@ static int choose(struct session_limits *s, const struct limits_host *h)
 			continue;
 		s->by[r] = limits_means(h, r);
 		if (s->by[r] == MEANS_NONE && !s->want.best_effort)
-			return refuse(s, r);
+			return refuse_resource(s, r);
 		if (s->by[r] == MEANS_RLIMIT && r == RESOURCE_PROCESSES)
 			s->others = threads_of(h->uid);
 	}

@@ -274,7 +274,7 @@ int cgroup_add(const struct session_limits *s, pid_t pid)
 }
 
 /* The number after a word in a text of lines such as "oom_kill 3"; 0 if the word is not found. */
-static uint64_t count(const char *text, const char *word)
+static uint64_t count_after(const char *text, const char *word)
 {
 	unsigned long long n = 0;
 	size_t len = strlen(word);
@@ -290,7 +290,7 @@ uint64_t cgroup_hit(const struct session_limits *s, enum resource r)
 	_cleanup_free_ char *text =
 		s->cgroup[0] && files[r].events ? small_file(s->cgroup, files[r].events) : NULL;
 
-	return count(text, files[r].word);
+	return count_after(text, files[r].word);
 }
 
 /* A cgroup is busy for a moment after its last process was reaped. */

@@ -43,7 +43,7 @@ static size_t threads_in(pid_t pid)
 	return at ? strtoul(at + strlen("\nThreads:"), NULL, 10) : 0;
 }
 
-static bool is_of(pid_t pid, uid_t uid)
+static bool is_of_user(pid_t pid, uid_t uid)
 {
 	char path[32];
 	struct stat st;
@@ -59,12 +59,12 @@ size_t threads_of(uid_t uid)
 	pid_t pid;
 
 	while ((pid = proc_next(proc)))
-		n += is_of(pid, uid) ? threads_in(pid) : 0;
+		n += is_of_user(pid, uid) ? threads_in(pid) : 0;
 	return n;
 }
 
 /* Never raises a limit. */
-static int set(pid_t pid, __rlimit_resource_t which, uint64_t value)
+static int lower_limit(pid_t pid, __rlimit_resource_t which, uint64_t value)
 {
 	struct rlimit now;
 
@@ -89,7 +89,7 @@ int rlimits_set(const struct session_limits *s, pid_t pid)
 			continue;
 		if (r == RESOURCE_PROCESSES)
 			value += s->others;
-		e = set(pid, rlimits[i].which, value);
+		e = lower_limit(pid, rlimits[i].which, value);
 	}
 	return e;
 }

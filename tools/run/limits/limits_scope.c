@@ -231,7 +231,7 @@ static int status_of(pid_t pid)
 }
 
 /* On a bus that hangs, busctl waits for minutes, whatever timeout it is given for the call. */
-static int run(char *const *words, int64_t deadline, char *ret_why, size_t size)
+static int run_busctl(char *const *words, int64_t deadline, char *ret_why, size_t size)
 {
 	bool ended;
 	pid_t pid;
@@ -293,7 +293,7 @@ static int make(const struct session_limits *s, pid_t pid, char *ret_why, size_t
 	int r = scope_words(s, pid, buf, sizeof(buf), words, NELEM(words));
 
 	if (r > 0)
-		r = run(words, deadline, ret_why, size);
+		r = run_busctl(words, deadline, ret_why, size);
 	if (r < 0)
 		return r;
 	while (!stands_in(pid, s->session, dir)) {

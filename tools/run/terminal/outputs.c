@@ -231,7 +231,7 @@ void outputs_start(struct outputs *o)
 }
 
 /* A thread that waits for a blocked reader is left until the process exits, with all that it uses. */
-static bool join(struct stream *s, const struct timespec *until)
+static bool join_thread(struct stream *s, const struct timespec *until)
 {
 	int error = until ? pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, until)
 			  : pthread_join(s->thread, NULL);
@@ -240,7 +240,7 @@ static bool join(struct stream *s, const struct timespec *until)
 	return !s->stands;
 }
 
-static void tell(const struct stream *s)
+static void tell_withheld(const struct stream *s)
 {
 	const char *name = s->fd == STDOUT_FILENO ? "standard output" : "standard error";
 
@@ -267,11 +267,11 @@ void outputs_close(struct outputs *o, bool hurry)
 	until.tv_sec += HURRY_S;
 	(void)eventfd_write(o->stop, 1);
 	for (size_t i = 0; i < OUTPUT_COUNT; i++)
-		if (o->of[i] && o->of[i]->runs && !join(o->of[i], hurry ? &until : NULL))
+		if (o->of[i] && o->of[i]->runs && !join_thread(o->of[i], hurry ? &until : NULL))
 			whole = false;
 	for (size_t i = 0; i < OUTPUT_COUNT; i++)
 		if (o->of[i])
-			tell(o->of[i]);
+			tell_withheld(o->of[i]);
 	if (whole)
 		outputs_free(o);
 }

@@ -44,7 +44,7 @@ int outlog_open(struct outlog *l, int dirfd, const char *id, enum output which, 
 }
 
 /* Returns how much of buf was written. */
-static size_t put(struct outlog *l, const char *buf, size_t len)
+static size_t put_text(struct outlog *l, const char *buf, size_t len)
 {
 	size_t done = 0;
 
@@ -72,9 +72,9 @@ void outlog_write(struct outlog *l, const char *buf, size_t len)
 		l->full = true;
 		len = (size_t)l->left;
 	}
-	l->left -= put(l, buf, len);
+	l->left -= put_text(l, buf, len);
 	if (l->full && !l->error)
-		(void)put(l, end, sizeof(end) - 1);
+		(void)put_text(l, end, sizeof(end) - 1);
 	if (l->full || l->error)
 		outlog_close(l);
 }

@@ -164,7 +164,7 @@ static int block_signals(struct front *f)
 	return 0;
 }
 
-static enum relay_side refuse(int error, struct relay_end *end)
+static enum relay_side refuse_relay(int error, struct relay_end *end)
 {
 	talk("cannot make a terminal for the agent, and it may not use yours: %s; to run without one, start "
 	     "pale with all "
@@ -188,10 +188,10 @@ enum relay_side relay_split(struct terminal *t, struct relay_end *end)
 	if (r == 0)
 		r = block_signals(&f);
 	if (r < 0)
-		return refuse(r, end);
+		return refuse_relay(r, end);
 	f.back = fork();
 	if (f.back < 0)
-		return refuse(-errno, end);
+		return refuse_relay(-errno, end);
 	if (f.back == 0)
 		return be_back(&s, &f.old_mask, f.sigfd, t);
 	be_front(&s, &f, end);

@@ -31,7 +31,7 @@
 
 enum own { OWN_NONE, OWN_AGENT, OWN_OTHER };
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_socket(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -49,7 +49,7 @@ static int own_socket(const char *session_dir, const struct stat *st)
 	if (dir < 0)
 		return -errno;
 	for (size_t i = 0; i < NELEM(sockets); i++)
-		if (fstatat(dir, sockets[i].name, &own, AT_SYMLINK_NOFOLLOW) == 0 && is_same(st, &own))
+		if (fstatat(dir, sockets[i].name, &own, AT_SYMLINK_NOFOLLOW) == 0 && is_same_socket(st, &own))
 			return sockets[i].own;
 	return OWN_NONE;
 }

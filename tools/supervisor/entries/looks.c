@@ -109,7 +109,7 @@ static bool is_border(const struct held *h, struct caller *c)
 	return verdict_of(c, &req).verdict != VERDICT_DENY;
 }
 
-static long look(struct held *h, struct caller *c, const struct looking *row, const char *name)
+static long look_at_name(struct held *h, struct caller *c, const struct looking *row, const char *name)
 {
 	const uint64_t *arg = &c->arg[row->at.rest];
 	struct stat st;
@@ -172,7 +172,7 @@ struct answer carry_look(struct caller *c)
 	if (proc && place_is_foreign(&h->place, c))
 		r = -ENOENT;
 	if (r == 0 && !proc)
-		r = look(h, c, row, name);
+		r = look_at_name(h, c, row, name);
 	held_done(h);
 	return r == 0 && proc ? answer_continue() : answer_result(r);
 }

@@ -135,7 +135,7 @@ static bool is_kept(struct tree *t, enum op op)
 	return false;
 }
 
-static bool append(char path[LIMIT_PATH], size_t at, const char *name)
+static bool append_name(char path[LIMIT_PATH], size_t at, const char *name)
 {
 	size_t n = strlen(name) + 1;
 
@@ -164,7 +164,8 @@ static int find_kept(struct tree *t, int dir, const char *name, unsigned depth)
 	while (r == 0 && (errno = 0, e = readdir(d)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (t->left-- == 0 || !append(t->from, n_from, e->d_name) || !append(t->to, n_to, e->d_name))
+		if (t->left-- == 0 || !append_name(t->from, n_from, e->d_name) ||
+		    !append_name(t->to, n_to, e->d_name))
 			r = -E2BIG;
 		else if (is_kept(t, e->d_type == DT_DIR ? OP_WRITE : OP_SYMLINK))
 			r = 1;

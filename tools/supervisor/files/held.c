@@ -348,7 +348,7 @@ int held_object(struct held *h, struct caller *c, const struct naming *n, unsign
 }
 
 /* Looks up the object at the entry: 0 or -1. */
-static int look(const struct held *h, struct stat *st)
+static int look_at_entry(const struct held *h, struct stat *st)
 {
 	char name[NAME_MAX + 1];
 	size_t n = strlen(h->name);
@@ -366,7 +366,7 @@ unsigned held_mode(const struct held *h)
 {
 	struct stat st;
 
-	return look(h, &st) == 0 ? st.st_mode : 0;
+	return look_at_entry(h, &st) == 0 ? st.st_mode : 0;
 }
 
 /* --- the object that was asked about is the one that is changed ------------------------------------- */
@@ -391,7 +391,7 @@ void held_does(struct held *h, struct caller *c, const char *format, ...)
 void held_note(struct held *h)
 {
 	struct stat st;
-	bool is_there = look(h, &st) == 0;
+	bool is_there = look_at_entry(h, &st) == 0;
 
 	h->seen = (struct held_seen){ true, is_there ? st.st_dev : 0, is_there ? st.st_ino : 0 };
 }
@@ -403,7 +403,7 @@ int held_stands(const struct held *h, struct caller *c)
 	bool replaces = h->req.op == OP_RENAME || h->req.op == OP_DELETE;
 	struct stat st;
 
-	if (!h->seen.is_noted || !replaces || look(h, &st) < 0 ||
+	if (!h->seen.is_noted || !replaces || look_at_entry(h, &st) < 0 ||
 	    (st.st_dev == h->seen.dev && st.st_ino == h->seen.ino))
 		return 0;
 	verdict_refuse(c, &h->req, h->req.path, REASON_CHANGED);

@@ -70,19 +70,19 @@ void hosts_free(struct hosts *h)
 	free(h);
 }
 
-static bool is_same(const struct entry *e, const struct host_name *name, const uint8_t addr[16])
+static bool is_same_entry(const struct entry *e, const struct host_name *name, const uint8_t addr[16])
 {
 	return memcmp(e->addr, addr, 16) == 0 && e->who.approved_for == name->approved_for &&
 	       strcmp(e->who.name, name->name) == 0;
 }
 
 /* The entry for this name and address, or the oldest of all; taken out of its chain. */
-static struct entry *take(struct hosts *h, const struct host_name *name, const uint8_t addr[16])
+static struct entry *take_entry(struct hosts *h, const struct host_name *name, const uint8_t addr[16])
 {
 	struct entry *e;
 
 	LIST_FOREACH(e, &h->chains[bucket_of(addr)], chain)
-	if (is_same(e, name, addr))
+	if (is_same_entry(e, name, addr))
 		break;
 	if (!e) {
 		e = TAILQ_FIRST(&h->by_age);
@@ -132,7 +132,7 @@ void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t sa
 		return;
 	meant(said, addr);
 	pthread_mutex_lock(&h->lock);
-	e = take(h, name, addr);
+	e = take_entry(h, name, addr);
 	now = now_s(h);
 	add_asker(e, name, now < e->end_s);
 	end = now + life;

@@ -29,7 +29,7 @@ const struct grant *inquiry_granted(const struct inquiries *q, const struct aske
 	return NULL;
 }
 
-static void grant(struct inquiries *q, const struct inquiry *i)
+static void grant_name(struct inquiries *q, const struct inquiry *i)
 {
 	struct grant *g = &q->grants[q->n_granted++ % NELEM(q->grants)];
 
@@ -52,14 +52,14 @@ static void on_heard(struct asking *a)
 	struct inquiries *q = i->all;
 
 	if (i->allowed)
-		grant(q, i);
+		grant_name(q, i);
 	/* done() may reuse its entry. */
 	over = *i;
 	i->all = NULL;
 	q->done(q->cookie, &over);
 }
 
-static void ask(struct asking *a, struct caller *c)
+static void ask_about_name(struct asking *a, struct caller *c)
 {
 	struct inquiry *i = inquiry_of(a);
 	struct request req = { .op = OP_RESOLVE, .access = op_access(OP_RESOLVE), .host = i->name };
@@ -67,7 +67,7 @@ static void ask(struct asking *a, struct caller *c)
 	i->allowed = verdict_conclude_told(c, &req, i->name, i->decision, &i->answer);
 }
 
-static struct inquiry *find(struct inquiries *q, const struct asker *who, const char *name)
+static struct inquiry *find_inquiry(struct inquiries *q, const struct asker *who, const char *name)
 {
 	for (size_t i = 0; i < NELEM(q->list); i++)
 		if (q->list[i].all && asker_is(&q->list[i].asking.who, who) &&
@@ -76,7 +76,7 @@ static struct inquiry *find(struct inquiries *q, const struct asker *who, const 
 	return NULL;
 }
 
-static struct inquiry *find_free(struct inquiries *q)
+static struct inquiry *find_free_inquiry(struct inquiries *q)
 {
 	for (size_t i = 0; i < NELEM(q->list); i++)
 		if (!q->list[i].all)
@@ -86,17 +86,21 @@ static struct inquiry *find_free(struct inquiries *q)
 
 int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name, const struct decision *d)
 {
-	struct inquiry *i = find(q, who, name);
+	struct inquiry *i = find_inquiry(q, who, name);
 	int r;
 
 	if (i)
 		return 0;
-	i = find_free(q);
+	i = find_free_inquiry(q);
 	if (!i)
 		return -EAGAIN;
 	*i = (struct inquiry){
 		.all = q,
-		.asking = { .sup = q->sup, .loop = q->loop, .who = *who, .ask = ask, .heard = on_heard },
+		.asking = { .sup = q->sup,
+			    .loop = q->loop,
+			    .who = *who,
+			    .ask = ask_about_name,
+			    .heard = on_heard },
 		.decision = *d,
 	};
 	snprintf(i->name, sizeof(i->name), "%s", name);

@@ -99,7 +99,7 @@ static enum forwarder_word consult(struct resolver *r, struct caller *c, const s
 	return FORWARDER_NO;
 }
 
-static enum forwarder_word judge(void *owner, struct forwarder_query *q)
+static enum forwarder_word judge_query(void *owner, struct forwarder_query *q)
 {
 	struct resolver *r = owner;
 	struct mark *m = mark_of(q);
@@ -146,7 +146,7 @@ static void on_answered(void *cookie, const struct inquiry *i)
 
 /* --- what the forwarder tells and wants to know -------------------------------------------------------- */
 
-static void learn(void *owner, const struct forwarder_query *q, const uint8_t addr[16], uint32_t ttl)
+static void learn_address(void *owner, const struct forwarder_query *q, const uint8_t addr[16], uint32_t ttl)
 {
 	const struct mark *m = mark_of(q);
 	struct resolver *r = owner;
@@ -198,8 +198,8 @@ static void nonsense(void *owner, const void *who, const char *name)
 
 static const struct forwarder_ops ops = {
 	.who_size = sizeof(struct mark),
-	.judge = judge,
-	.learn = learn,
+	.judge = judge_query,
+	.learn = learn_address,
 	.reverse = reverse,
 	.flooded = flooded,
 	.nonsense = nonsense,

@@ -100,7 +100,7 @@ static const struct kind {
 		      stat_msg, size_msg },
 };
 
-static enum ipc_kind kind_of(int nr)
+static enum ipc_kind kind_of_call(int nr)
 {
 	switch (nr) {
 	case SYS_shmget:
@@ -131,14 +131,14 @@ static bool reaches(const struct caller *c, const struct ipc_object *o)
 	return image_of(c) == 0 || o->image == image_of(c);
 }
 
-static void forget(struct supervisor *s, struct ipc_object *o)
+static void forget_object(struct supervisor *s, struct ipc_object *o)
 {
 	*o = s->ipc[--s->n_ipc];
 }
 
 /* The object is still the one that was made here.  For an object without read permission it is only known
  * that it exists, which is enough while it was not removed. */
-static bool is_ours(const struct ipc_object *o, union ipc_state *ret)
+static bool is_our_object(const struct ipc_object *o, union ipc_state *ret)
 {
 	if (kinds[o->kind].stat(o->id, ret) < 0)
 		return errno == EACCES && !o->removed;
@@ -178,8 +178,8 @@ static void forget_gone(struct supervisor *s)
 	union ipc_state st;
 
 	for (size_t i = s->n_ipc; i-- > 0;)
-		if (!is_ours(&s->ipc[i], &st))
-			forget(s, &s->ipc[i]);
+		if (!is_our_object(&s->ipc[i], &st))
+			forget_object(s, &s->ipc[i]);
 }
 
 /* --- get: the one call that is performed here ------------------------------------------------------- */
@@ -230,10 +230,10 @@ static long get(struct caller *c, enum ipc_kind kind, bool *ret_made)
 	struct ipc_object *o = find_key(c, kind, key);
 	union ipc_state st = { .perm = { .mode = 0 } };
 
-	if (o && is_ours(o, &st))
+	if (o && is_our_object(o, &st))
 		return join_object(c, o, &st);
 	if (o)
-		forget(c->sup, o);
+		forget_object(c->sup, o);
 	if (key != IPC_PRIVATE && !(c->arg[kinds[kind].flags] & IPC_CREAT))
 		return -ENOENT;
 	*ret_made = true;
@@ -242,7 +242,7 @@ static long get(struct caller *c, enum ipc_kind kind, bool *ret_made)
 
 struct answer carry_ipc_get(struct caller *c)
 {
-	enum ipc_kind kind = kind_of(c->nr);
+	enum ipc_kind kind = kind_of_call(c->nr);
 	const struct request req = { .op = OP_WRITE, .access = ACCESS_WRITE };
 	const struct decision own = { .verdict = VERDICT_ALLOW, .reason = REASON_OWN, .rule = RULE_NONE };
 	char target[64];
@@ -271,15 +271,15 @@ static bool may_use(struct caller *c, enum ipc_kind kind, int id)
 	pthread_mutex_lock(&c->sup->ipc_lock);
 	o = find_id(c, kind, id);
 	/* Only a segment outlives its removal. */
-	may = o && (kind != IPC_SHM || is_ours(o, &st));
+	may = o && (kind != IPC_SHM || is_our_object(o, &st));
 	if (o && !may)
-		forget(c->sup, o);
+		forget_object(c->sup, o);
 	pthread_mutex_unlock(&c->sup->ipc_lock);
 	return may;
 }
 
 /* For an object that does not exist, the kernel's own error. */
-static struct answer refuse(struct caller *c, enum ipc_kind kind, int id)
+static struct answer refuse_object(struct caller *c, enum ipc_kind kind, int id)
 {
 	const struct request req = { .op = OP_WRITE, .access = ACCESS_WRITE };
 	union ipc_state st;
@@ -294,10 +294,10 @@ static struct answer refuse(struct caller *c, enum ipc_kind kind, int id)
 
 struct answer carry_ipc_use(struct caller *c)
 {
-	enum ipc_kind kind = kind_of(c->nr);
+	enum ipc_kind kind = kind_of_call(c->nr);
 	int id = (int)c->arg[0];
 
-	return may_use(c, kind, id) ? answer_continue() : refuse(c, kind, id);
+	return may_use(c, kind, id) ? answer_continue() : refuse_object(c, kind, id);
 }
 
 /* Performed here, so that an id is forgotten before it can be given again. */
@@ -314,7 +314,7 @@ static struct answer remove_object(struct caller *c, enum ipc_kind kind, int id)
 		o->key = IPC_PRIVATE;
 		o->removed = true;
 		if (kind != IPC_SHM)
-			forget(s, o);
+			forget_object(s, o);
 	}
 	pthread_mutex_unlock(&s->ipc_lock);
 	return answer_result(r);
@@ -322,7 +322,7 @@ static struct answer remove_object(struct caller *c, enum ipc_kind kind, int id)
 
 struct answer carry_ipc_control(struct caller *c)
 {
-	enum ipc_kind kind = kind_of(c->nr);
+	enum ipc_kind kind = kind_of_call(c->nr);
 	const struct kind *k = &kinds[kind];
 	uint32_t command = (uint32_t)c->arg[k->command];
 	int id = (int)c->arg[0];
@@ -332,7 +332,7 @@ struct answer carry_ipc_control(struct caller *c)
 	if (command >= 32 || !(k->by_id & 1u << command))
 		return answer_result(-EACCES);
 	if (!may_use(c, kind, id))
-		return refuse(c, kind, id);
+		return refuse_object(c, kind, id);
 	return command == IPC_RMID ? remove_object(c, kind, id) : answer_continue();
 }
 
@@ -343,7 +343,7 @@ void ipc_done(struct supervisor *s)
 	for (size_t i = 0; i < s->n_ipc; i++) {
 		const struct ipc_object *o = &s->ipc[i];
 
-		if (is_ours(o, &st))
+		if (is_our_object(o, &st))
 			(void)destroy(o->kind, o->id);
 	}
 	s->n_ipc = 0;

@@ -41,7 +41,7 @@ static struct waiting *take_out(struct supervisor *s, struct waiting **at)
 	return w;
 }
 
-static void conclude(struct supervisor *s, struct waiting **at, int r)
+static void conclude_waiting(struct supervisor *s, struct waiting **at, int r)
 {
 	waiting_conclude(s, take_out(s, at), r);
 }
@@ -65,7 +65,7 @@ static bool hand_on(struct supervisor *s, struct waiting **at, uint64_t now)
 	return false;
 }
 
-static void watch(struct supervisor *s, struct waiting *w, int what)
+static void watch_waiting(struct supervisor *s, struct waiting *w, int what)
 {
 	struct epoll_event e = { .events = w->events | EPOLLONESHOT, .data.ptr = w };
 
@@ -101,7 +101,7 @@ static int progress(struct supervisor *s, struct waiting *w, uint64_t now)
 	if (now >= w->end)
 		return w->first;
 	if (w->is_ready)
-		watch(s, w, EPOLL_CTL_MOD);
+		watch_waiting(s, w, EPOLL_CTL_MOD);
 	w->is_ready = false;
 	if (w->again != NEVER && now >= w->again) {
 		w->nap = w->nap * 2 < AGAIN_MAX ? w->nap * 2 : AGAIN_MAX;
@@ -123,7 +123,7 @@ static void take_inbox(struct supervisor *s)
 		next = w->next;
 		w->next = l->all;
 		l->all = w;
-		watch(s, w, EPOLL_CTL_ADD);
+		watch_waiting(s, w, EPOLL_CTL_ADD);
 	}
 }
 
@@ -167,7 +167,7 @@ static void look_around(struct supervisor *s, unsigned *turn)
 		int r = why_not(s, *at);
 
 		if (r < 0) {
-			conclude(s, at, r);
+			conclude_waiting(s, at, r);
 		} else {
 			at = &(*at)->next;
 			n++;
@@ -208,7 +208,7 @@ static void *thread_main(void *arg)
 			if (r == -EALREADY && now < (*at)->end)
 				at = &(*at)->next;
 			else
-				conclude(s, at, r);
+				conclude_waiting(s, at, r);
 		}
 		if (now >= look) {
 			look_around(s, &turn);

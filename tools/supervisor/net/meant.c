@@ -129,7 +129,7 @@ static struct meaning judge_inner(struct caller *c, struct request *req, const s
 /* --- this machine ------------------------------------------------------------------------------------- */
 
 /* A rule names that host or its domain: a rule for every host does not count for this machine. */
-static bool is_named(struct caller *c, const struct meaning *m)
+static bool is_host_named(struct caller *c, const struct meaning *m)
 {
 	struct image img;
 	const struct image_rule *r =
@@ -185,7 +185,7 @@ void meaning_find(struct caller *c, struct request *req, struct meaning *ret)
 	req->is_here = is_machine && !is_public && !ports_is_loopback(req->addr);
 	*ret = is_public ? judge_public(c, req, l) : judge_inner(c, req, l);
 	if (is_public && is_machine) {
-		is_machine = req->is_here = !is_named(c, ret);
+		is_machine = req->is_here = !is_host_named(c, ret);
 		if (is_machine)
 			*ret = judge_by(c, req, NULL);
 	}

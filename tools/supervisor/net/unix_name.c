@@ -32,7 +32,7 @@ struct search {
 	uint32_t *inode;
 };
 
-static int ask(int fd)
+static int ask_kernel(int fd)
 {
 	const struct {
 		struct nlmsghdr head;
@@ -117,7 +117,7 @@ static int dump(const struct search *s)
 	if (fd < 0 || !buf)
 		return fd < 0 ? -errno : -ENOMEM;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	r = ask(fd);
+	r = ask_kernel(fd);
 	if (r < 0)
 		return r;
 	do {

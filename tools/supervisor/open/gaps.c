@@ -76,7 +76,7 @@ static int watch_above(int fd, char *path, size_t *ret_len)
 }
 
 /* False: the gap is open, or cannot be watched. */
-static bool arm(struct supervisor *s, size_t i)
+static bool arm_gap(struct supervisor *s, size_t i)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;
 	struct stat st;
@@ -156,7 +156,7 @@ static bool names_grant(const struct floor *f, const char *name)
 static void arm_all(struct supervisor *s)
 {
 	for (size_t i = 0; i < s->setup->floor->n_gaps && !s->gaps.open; i++)
-		if (!arm(s, i))
+		if (!arm_gap(s, i))
 			s->gaps.open = true;
 }
 

@@ -97,7 +97,7 @@ static int hold_magic(struct caller *c, struct place *p, struct target *t)
 	return 0;
 }
 
-static int find(struct caller *c, struct place *p, const struct opening *o, struct target *t)
+static int find_target(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
 	uint64_t constraints = o->resolve & ~(uint64_t)RESOLVE_NO_MAGICLINKS;
 	int e;
@@ -155,7 +155,7 @@ static bool is_foreign(const struct place *p, struct caller *c, const struct tar
  * with its path; later ones are recorded with "*" in place of the process number, so that the helper counts
  * them together.  ENOENT: to the session such a process does not exist.
  */
-static struct answer refuse(struct caller *c, const struct request *req)
+static struct answer refuse_directory(struct caller *c, const struct request *req)
 {
 	char all[64];
 	const char *target = req->path;
@@ -259,7 +259,7 @@ static bool is_object(const struct target *t, const struct stat *st)
 
 /* True where the entry is still the object that was asked about, or is missing, which the open itself
  * reports. */
-static bool is_same(const struct target *t)
+static bool is_same_target(const struct target *t)
 {
 	struct stat st;
 
@@ -319,7 +319,7 @@ static int may_open(struct caller *c, const struct request *req, const struct pl
 	c->at = &at;
 	allowed = verdict_conclude(c, &asked, req->path, d);
 	c->at = NULL;
-	if (allowed && t->is_asked && !is_same(t))
+	if (allowed && t->is_asked && !is_same_target(t))
 		return -ESTALE;
 	return allowed ? 0 : decision_is_absence(&d, req->op) ? -ENOENT : -EACCES;
 }
@@ -355,7 +355,7 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	req.op = open_op(req.access);
 	req.given = place_given(p);
 	if (is_foreign(p, c, t, req.access))
-		return refuse(c, &req);
+		return refuse_directory(c, &req);
 	e = open_existence(o->flags, t->st.st_mode, &req.access);
 	if (e < 0)
 		return answer_result(e);
@@ -395,7 +395,7 @@ static struct answer refuse_foreign(struct caller *c, const struct place *p, con
 
 	req.op = open_op(req.access);
 	req.path = p->r.given[0] ? p->r.given : p->raw;
-	return refuse(c, &req);
+	return refuse_directory(c, &req);
 }
 
 struct answer open_far(struct caller *c, struct place *p, const struct opening *o)
@@ -404,7 +404,7 @@ struct answer open_far(struct caller *c, struct place *p, const struct opening *
 
 	for (int round = 0; round < ROUNDS; round++) {
 		struct target t = { .held = -1, .own_flags = -1 };
-		int e = find(c, p, o, &t);
+		int e = find_target(c, p, o, &t);
 
 		if (p->foreign)
 			a = refuse_foreign(c, p, o);

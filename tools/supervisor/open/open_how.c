@@ -112,7 +112,7 @@ static int follow_last(int base, struct place *p, const struct opening *o, char 
 }
 
 /* One look-up of the parent.  0: found; GO_ON: path has changed. */
-static int step(int base, struct place *p, const struct opening *o, char *path)
+static int look_up_parent(int base, struct place *p, const struct opening *o, char *path)
 {
 	size_t dir = last_of(path);
 	char keep = path[dir];
@@ -165,6 +165,6 @@ int open_constrained(struct caller *c, struct place *p, const struct opening *o)
 	memcpy(path, p->raw, n);
 	path[n] = '\0';
 	for (int links = 0; e == GO_ON; links++)
-		e = links > MAX_LINKS ? -ELOOP : step(base, p, o, path);
+		e = links > MAX_LINKS ? -ELOOP : look_up_parent(base, p, o, path);
 	return e == -EREMOTE ? by_hand(c, p, o) : e;
 }

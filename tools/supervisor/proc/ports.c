@@ -78,8 +78,8 @@ union answers {
 };
 
 /* Looks up as the kernel does for a packet that comes from the loopback device.  0, -ENOENT, -errno. */
-static int look(struct ports *p, bool is_datagram, const uint8_t addr[16], uint16_t port,
-		struct inet_diag_msg *ret)
+static int look_up_socket(struct ports *p, bool is_datagram, const uint8_t addr[16], uint16_t port,
+			  struct inet_diag_msg *ret)
 {
 	struct inquest q = { .req = {
 				     .sdiag_protocol = is_datagram ? IPPROTO_UDP : IPPROTO_TCP,
@@ -133,7 +133,8 @@ static bool is_alive(struct ports *p, const struct own_port *o)
 {
 	struct inet_diag_msg m;
 
-	return look(p, o->is_datagram, o->addr, o->port, &m) == 0 && own_find(p, o->port, cookie_in(&m));
+	return look_up_socket(p, o->is_datagram, o->addr, o->port, &m) == 0 &&
+	       own_find(p, o->port, cookie_in(&m));
 }
 
 /* A free entry, one whose socket has ended, or else the next in turn. */
@@ -158,7 +159,7 @@ static int option(int fd, int name)
 	return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? 0 : value;
 }
 
-static void note(struct ports *p, int fd, uint32_t image, bool is_bound)
+static void note_socket(struct ports *p, int fd, uint32_t image, bool is_bound)
 {
 	struct own_port o = { .image = image, .is_datagram = option(fd, SO_TYPE) == SOCK_DGRAM };
 	struct sockaddr_storage sa;
@@ -176,18 +177,18 @@ static void note(struct ports *p, int fd, uint32_t image, bool is_bound)
 	/* A listening socket is found, unless this kernel does not support the look-up (then it returns
 	 * ENOENT too). */
 	if (option(fd, SO_ACCEPTCONN))
-		p->is_blind = look(p, false, o.addr, o.port, &m) < 0;
+		p->is_blind = look_up_socket(p, false, o.addr, o.port, &m) < 0;
 	pthread_mutex_unlock(&p->lock);
 }
 
 void ports_note(struct ports *p, int fd, uint32_t image)
 {
-	note(p, fd, image, true);
+	note_socket(p, fd, image, true);
 }
 
 void ports_listens(struct ports *p, int fd, uint32_t image, bool unbound)
 {
-	note(p, fd, image, unbound);
+	note_socket(p, fd, image, unbound);
 }
 
 /* Reads the messages of a dump: 1 where more follow, 0 at its end, -errno; -EEXIST: a socket is not the
@@ -233,12 +234,13 @@ static bool is_shared(struct ports *p, uint16_t port)
 	return r != 0;
 }
 
-static struct port find(struct ports *p, const struct request *req, const uint8_t addr[16], uint32_t image)
+static struct port find_port(struct ports *p, const struct request *req, const uint8_t addr[16],
+			     uint32_t image)
 {
 	struct port port = { .owner = PORT_OTHERS };
 	const struct own_port *o;
 	struct inet_diag_msg m;
-	int r = p->is_blind ? -EOPNOTSUPP : look(p, req->is_datagram, addr, req->port, &m);
+	int r = p->is_blind ? -EOPNOTSUPP : look_up_socket(p, req->is_datagram, addr, req->port, &m);
 
 	if (r == -ENOENT)
 		port.owner = PORT_NOBODYS;
@@ -259,7 +261,7 @@ struct port ports_find(struct ports *p, const struct request *req, uint32_t imag
 	memcpy(addr, req->addr, sizeof(addr));
 	sockaddr_meant(addr);
 	pthread_mutex_lock(&p->lock);
-	port = find(p, req, addr, image);
+	port = find_port(p, req, addr, image);
 	pthread_mutex_unlock(&p->lock);
 	return port;
 }

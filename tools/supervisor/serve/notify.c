@@ -182,7 +182,7 @@ static void tell_outcome(struct caller *c, const struct answer *a, bool ours)
 		record_outcome(c, a->kind == ANSWER_ERRNO ? (uint32_t)a->error : 0);
 }
 
-static void answer(struct worker *w, struct answer a)
+static void answer_call(struct worker *w, struct answer a)
 {
 	bool ours = worker_move(w, SLOT_SERVING, SLOT_ANSWERED);
 
@@ -228,13 +228,13 @@ static void resume(struct worker *w, struct waiting *v)
 	c->worker = w;
 	begin(w);
 	caller_find_image(c);
-	answer(w, dispatch_find(c->nr)(c));
+	answer_call(w, dispatch_find(c->nr)(c));
 	end(w);
 	waiting_drop(v);
 }
 
 /* Receives and serves one call; -errno where there will be no more. */
-static int receive(struct worker *w)
+static int receive_call(struct worker *w)
 {
 	struct supervisor *s = w->sup;
 
@@ -244,12 +244,12 @@ static int receive(struct worker *w)
 	call_init(w);
 	begin(w);
 	atomic_fetch_add_explicit(&s->carried, 1, memory_order_relaxed);
-	answer(w, serve(w));
+	answer_call(w, serve(w));
 	end(w);
 	return 0;
 }
 
-static const struct work work = { .serve = receive, .resume = resume, .abandon = waiting_abandon };
+static const struct work work = { .serve = receive_call, .resume = resume, .abandon = waiting_abandon };
 
 /* --- the tick ---------------------------------------------------------------------------------------- */
 
@@ -260,7 +260,7 @@ static const struct work work = { .serve = receive, .resume = resume, .abandon =
 #define BIT(sig)	   (UINT64_C(1) << ((sig)-1))
 #define SIGNALS_OF_PERSONS (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM) | BIT(SIGTSTP))
 
-static enum slot_state look(struct worker *w)
+static enum slot_state look_at_slot(struct worker *w)
 {
 	struct supervisor *s = w->sup;
 
@@ -310,7 +310,7 @@ void supervisor_tick(struct supervisor *s)
 		struct worker *w = &s->workers[i];
 
 		count_ticks(w);
-		worker_hold(w, SLOT_SERVING, look);
+		worker_hold(w, SLOT_SERVING, look_at_slot);
 		if (w->ticks >= TICKS_OLD)
 			(void)workers_replace(s, w->index);
 	}

@@ -70,13 +70,13 @@ static int kept_read(const struct supervisor *s, uint32_t number, struct kept_im
 
 /* A new image must have the pass and the level of the first one: the filter was built with that pass, and
  * the processes were started for that level. */
-static bool fits(const struct image *img, const struct image *old)
+static bool image_fits(const struct image *img, const struct image *old)
 {
 	return img->h->pass == old->h->pass && img->h->level == old->h->level;
 }
 
 /* Under tags_lock.  The session's own image is last in the list, since it is read first. */
-static int read_all(struct supervisor *s, struct kept_image **list)
+static int read_images(struct supervisor *s, struct kept_image **list)
 {
 	const struct image *own;
 	int r = kept_read(s, 0, list);
@@ -84,7 +84,7 @@ static int read_all(struct supervisor *s, struct kept_image **list)
 	if (r != 0)
 		return r;
 	own = &(*list)->image;
-	if (!fits(own, session_image(s)))
+	if (!image_fits(own, session_image(s)))
 		return -EPERM;
 	for (uint32_t i = 1; r == 0 && i < NELEM(s->nested); i++) {
 		if (!s->nested[i].base)
@@ -98,7 +98,7 @@ static int read_all(struct supervisor *s, struct kept_image **list)
 
 /* Under tags_lock.  Nested images are exchanged with the old ones.  The session's own image keeps its
  * address, since it is read without a lock. */
-static void put(struct supervisor *s, struct kept_image *list)
+static void put_images(struct supervisor *s, struct kept_image *list)
 {
 	struct kept_image *k = list;
 
@@ -120,7 +120,7 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs)
 	int r;
 
 	pthread_mutex_lock(&s->tags_lock);
-	r = read_all(s, &list);
+	r = read_images(s, &list);
 	if (r == 0) {
 		const struct kept_image *own = list;
 
@@ -132,7 +132,7 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs)
 		 * replaced. */
 		if (!holds)
 			atomic_store(&s->gaps.lacks, true);
-		put(s, list);
+		put_images(s, list);
 		if (holds)
 			atomic_store(&s->gaps.lacks, false);
 		*ret_performs = !gaps_hold(s);

@@ -79,7 +79,7 @@ void waiters_leave(struct supervisor *s, const struct worker *but)
 
 /* The pidfd stays in the caller's entry until proc_put(), so the descriptor removed is the one that was
  * added. */
-static void watch(struct caller *c, int what)
+static void watch_caller(struct caller *c, int what)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };
 	int pidfd = proc_pidfd(c);
@@ -94,13 +94,13 @@ bool waiter_begin(struct caller *c)
 		return false;
 	atomic_store(&c->worker->sent_away, false);
 	atomic_store(&c->worker->opening, true);
-	watch(c, EPOLL_CTL_ADD);
+	watch_caller(c, EPOLL_CTL_ADD);
 	return true;
 }
 
 void waiter_end(struct caller *c)
 {
-	watch(c, EPOLL_CTL_DEL);
+	watch_caller(c, EPOLL_CTL_DEL);
 	atomic_store(&c->worker->opening, false);
 }
 

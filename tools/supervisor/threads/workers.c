@@ -179,7 +179,7 @@ static struct worker *slot_make(struct supervisor *s)
 }
 
 /* Under s->lock: an idle worker, or one without a thread; NULL: not found. */
-static struct worker *find_free(struct supervisor *s)
+static struct worker *find_free_worker(struct supervisor *s)
 {
 	struct worker *spare = NULL;
 
@@ -208,7 +208,7 @@ static int rouse(struct worker *w)
 /* Under s->lock: makes an idle thread the leader, or a new one. */
 static int promote(struct supervisor *s)
 {
-	struct worker *w = find_free(s);
+	struct worker *w = find_free_worker(s);
 	int before = s->leader, r;
 
 	if (!w)
@@ -273,7 +273,7 @@ bool workers_resume(struct supervisor *s, struct waiting *v)
 
 	pthread_mutex_lock(&s->lock);
 	if (s->n_blocked < BLOCKED_MAX && !s->stopping)
-		w = find_free(s);
+		w = find_free_worker(s);
 	if (w) {
 		w->resumed = v;
 		w->blocked = true;

@@ -132,7 +132,7 @@ static void keep_approval(struct caller *c, enum op op, const char *approval)
 		record_outcome(c, RING_HANDED_ON);
 }
 
-static void record(struct caller *c, struct ring_record *rec)
+static void put_record(struct caller *c, struct ring_record *rec)
 {
 	record_exe(c);
 	write_caller(c, rec);
@@ -155,7 +155,7 @@ static uint32_t write_decision(struct caller *c, const struct request *req, cons
 	c->note = NOTE_NONE;
 	if (d->verdict != VERDICT_ALLOW && !proc_is_look(req->op, d->reason, rec.target))
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
-	record(c, &rec);
+	put_record(c, &rec);
 	if (approval[0] && d->verdict == VERDICT_ALLOW)
 		keep_approval(c, req->op, approval);
 	return rec.id;
@@ -252,7 +252,7 @@ void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
 
 	if (!mark_first(c->sup->attached, mark))
 		return;
-	record(c, &rec);
+	put_record(c, &rec);
 	/* The helper now takes the process for that program, whether the exec succeeds or not. */
 	(void)tell_first(c, mark);
 }

@@ -34,7 +34,7 @@ bool shm_is_entry(const char *path)
 }
 
 /* True where the rule is about this place, not about all of /dev/shm. */
-static bool is_named(struct caller *c, const struct decision *d)
+static bool is_place_named(struct caller *c, const struct decision *d)
 {
 	struct image img;
 	const struct image_rule *r = decision_image(&c->image, d, &img) ? image_rule(&img, d->rule) : NULL;
@@ -46,7 +46,7 @@ static bool is_named(struct caller *c, const struct decision *d)
 static bool is_judged(struct caller *c, const struct request *req, const struct decision *d)
 {
 	return req->op != OP_UNIX && req->op != OP_EXEC && below_shm(req->path) &&
-	       d->verdict == VERDICT_ALLOW && c->image.h->mode != MODE_DANGER && !is_named(c, d);
+	       d->verdict == VERDICT_ALLOW && c->image.h->mode != MODE_DANGER && !is_place_named(c, d);
 }
 
 bool shm_is_others(struct caller *c, const struct request *req, const struct decision *d)

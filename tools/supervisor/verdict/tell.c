@@ -131,7 +131,7 @@ static void write_now(int fd, bool is_socket, const void *line, size_t len)
 		(void)!write(fd, line, len);
 }
 
-static void tell(struct caller *c, struct out *o)
+static void tell_denial(struct caller *c, struct out *o)
 {
 	_cleanup_close_ int fd = c->err > 0 ? fcntl(c->err, F_DUPFD_CLOEXEC, 0) : caller_fd(c, STDERR_FILENO);
 
@@ -222,7 +222,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	text_end(&m);
 	text_str(&o, "pale: ");
 	denial_sentence(&o, &s);
-	tell(c, &o);
+	tell_denial(c, &o);
 }
 
 void tell_narrowed(struct caller *c, const struct request *req, const char *target)
@@ -237,7 +237,7 @@ void tell_narrowed(struct caller *c, const struct request *req, const char *targ
 	text_str(&o, "; `bind = ");
 	text_uint(&o, req->port);
 	text_str(&o, "` in [network] would open it to others");
-	tell(c, &o);
+	tell_denial(c, &o);
 }
 
 void tell_asking(struct caller *c, const struct request *req, const char *target)
@@ -258,5 +258,5 @@ void tell_asking(struct caller *c, const struct request *req, const char *target
 	o.cap = sizeof(line);
 	o.failed = false;
 	text_str(&o, "; answer from another terminal: pale pending");
-	tell(c, &o);
+	tell_denial(c, &o);
 }
