@@ -1,3 +1,4 @@
+/* Finds the image that a record or a question belongs to, and frees the images of earlier policies. */
 
 #include "images.h"
 

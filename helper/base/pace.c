@@ -1,3 +1,4 @@
+/* Counts the messages of a peer against its pace. */
 
 #include "pace.h"
 

@@ -1,3 +1,4 @@
+/* Sends and receives packets with their descriptors; text of a session becomes JSON here. */
 
 #include "packet.h"
 

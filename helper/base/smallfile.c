@@ -1,3 +1,4 @@
+/* Makes and locks small files, and lists directories without the names that begin with a dot. */
 
 #include "smallfile.h"
 

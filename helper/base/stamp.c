@@ -1,3 +1,4 @@
+/* Writes the time as text and makes random ids. */
 
 #include "stamp.h"
 

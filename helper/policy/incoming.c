@@ -1,3 +1,7 @@
+/*
+ * Reads a bundle that comes in, compares its level, and words its sources and findings for records and
+ * replies.
+ */
 
 #include "incoming.h"
 

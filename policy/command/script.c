@@ -1,3 +1,4 @@
+/* Builds the command and the request by which the interpreter of a script is judged. */
 #include "script.h"
 
 size_t script_words(const struct elf_info *script, const char *path, const char *const *argv, size_t argc,

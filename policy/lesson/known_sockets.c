@@ -1,3 +1,4 @@
+/* The table of well-known sockets, and the search in it. */
 #include "known_sockets.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Starts a thread with its signals blocked before it runs. */
 #include "thread.h"
 
 #include <signal.h>

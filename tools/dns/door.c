@@ -1,3 +1,4 @@
+/* The listener on loopback: connections that are announced, the messages in them, and the replies. */
 #include "door.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * The way of one query: judged, sent upstream once for all clients that wait for the same name,
+ * answered.
+ */
 #include "forwarder.h"
 
 #include <errno.h>

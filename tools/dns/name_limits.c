@@ -1,3 +1,4 @@
+/* Counts the new names below each domain, by their hashes, for a minute. */
 #include "name_limits.h"
 
 #include <libpsl.h>

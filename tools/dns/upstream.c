@@ -1,3 +1,4 @@
+/* Exchanges with name servers: one query, sent to one server after the other, by UDP and then by TCP. */
 #include "upstream.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Reads, writes and compares the files that hold the pins. */
 #include "pins.h"
 
 #include <dirent.h>

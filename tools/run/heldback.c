@@ -1,3 +1,4 @@
+/* Keeps messages while the agent has the terminal, up to a number, and says them afterwards. */
 #include <stdlib.h>
 #include <unistd.h>
 

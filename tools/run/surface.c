@@ -1,3 +1,4 @@
+/* Finds the surfaces of this environment and runs one child at a time for the oldest question. */
 #include "surface.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Keeps one connection to each session that runs, and looks for new sessions. */
 #include "follow.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Talks to the listener by its ioctls. */
 #include "listener.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * The lock under which one rename(2) at a time happens, and the count that says whether one happened
+ * meanwhile.
+ */
 #include "moves.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Keeps the questions about names that are open, and the names that were allowed for a while. */
 #include "inquiry.h"
 
 #include <errno.h>

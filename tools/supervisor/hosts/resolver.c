@@ -1,3 +1,4 @@
+/* Judges and records the names that the session asks for, and passes allowed ones to the forwarder. */
 #include "resolver.h"
 
 #include <errno.h>

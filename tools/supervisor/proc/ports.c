@@ -1,3 +1,7 @@
+/*
+ * Asks the kernel by sock_diag(7) whose sockets stand at a port, and remembers the ports of the
+ * sessions.
+ */
 #include "ports.h"
 
 #include <errno.h>

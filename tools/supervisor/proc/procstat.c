@@ -1,3 +1,4 @@
+/* Reads the files of a process in /proc: stat and status. */
 #include "procstat.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Runs one question in a thread of its own, and reports its answer by a descriptor. */
 #include "asking.h"
 
 #include <errno.h>
