@@ -68,3 +68,10 @@ struct rule *policy_add(struct policy *p)
 	p->n_rules += r != NULL;
 	return r;
 }
+
+const char *network_name(enum network network)
+{
+	static const char *const names[] = { "off", "strict", "merge", "replace", "open" };
+
+	return (unsigned)network < NELEM(names) ? names[network] : "?";
+}

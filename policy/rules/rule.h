@@ -13,6 +13,8 @@
 enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
 enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
+/* "off", "strict", ... */
+const char *network_name(enum network network);
 /* [files] home: which entries of the home exist for a session. */
 enum home { HOME_OPEN, HOME_KNOWN, HOME_CLOSED };
 enum reads { READS_NOTIFY, READS_FLOOR };

@@ -1,5 +1,5 @@
 /*
- * Policy files that the operator changes or trusts: the editor, what a change would mean, and being asked.
+ * Policy files that the operator changes or trusts: the editor, and being asked.
  */
 #ifndef PALE_TOOLS_EDIT_H
 #define PALE_TOOLS_EDIT_H
@@ -98,11 +98,6 @@ int bundle_put_source(struct bundle *b, enum source_layer layer, const char *pat
 		      size_t len);
 /* As bundle_gather(), but a missing file of o->policy is no error. */
 int bundle_gather_without(const struct options *o, struct bundle *b, struct diags *d);
-
-/* --- past.c --- */
-
-/* Prints which decisions recorded in this workspace's newest ledgers would be different. */
-void past_report(const struct loaded *before, const struct loaded *after);
 
 /* --- policy.c --- */
 

@@ -239,9 +239,9 @@ static void take_denied(struct environment *env, const struct policy *p)
 
 int environment_gather(struct environment *env, const struct environment_source *s)
 {
-	static int (*const steps[])(struct environment *, const struct environment_source *) = {
-		from_launcher, environment_from_files, from_rules, from_options
-	};
+	int (*const steps[])(struct environment *,
+			     const struct environment_source *) = { from_launcher, s->from_files, from_rules,
+								    from_options };
 	size_t errors = s->d->n_errors;
 	int r = check_words(s);
 

@@ -38,6 +38,9 @@ struct environment_source {
 	const struct bundle *b;
 	const struct dirs *dirs;
 	struct diags *d;
+	/* environment_from_files() of tools/gather: adds variables of the .env files that rules or -e name.
+	 * 0, -ENOMEM; findings. */
+	int (*from_files)(struct environment *env, const struct environment_source *s);
 };
 
 void environment_init(struct environment *env);
@@ -58,9 +61,6 @@ const char *environment_get(const struct environment *env, const char *name);
 enum environ_asked environment_asked(const struct options *o, const char *name);
 /* What is wrong with a word of -e, as the end of a sentence about it, or NULL. */
 const char *environment_word_wrong(const char *word);
-
-/* environment_file.c: adds variables of the .env files that rules or -e name.  0, -ENOMEM; findings. */
-int environment_from_files(struct environment *env, const struct environment_source *s);
 
 /* The vector for execve(), pale's own variables with the preload first, or NULL.  The caller must free it
  * by environment_free().  image: the entry (NAME=value) for a nested run's image, or NULL. */

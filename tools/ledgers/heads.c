@@ -16,7 +16,6 @@
 #include "tools/base/outside.h"
 #include "tools/base/paths.h"
 #include "tools/base/readfile.h"
-#include "tools/run/run.h"
 #include "tools/sessions/sessions.h"
 
 #define HEADS_FILE "heads.jsonl"
@@ -54,9 +53,8 @@ static char *head_line(const char *session, uint64_t count, const char *hash, bo
 	return line;
 }
 
-static int append_head(const struct dirs *dirs, const char *session, const struct launch_end *end)
+static int append_head(const struct dirs *dirs, const char *line)
 {
-	_cleanup_free_ char *line = head_line(session, end->records, end->head, end->sealed);
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX], old[PATH_MAX];
 	struct stat st;
@@ -82,9 +80,10 @@ static int append_head(const struct dirs *dirs, const char *session, const struc
 	return write(fd, line, len) == (ssize_t)len ? 0 : -EIO;
 }
 
-void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end)
+void heads_keep(const struct dirs *dirs, const char *session, uint64_t records, const char *hash, bool sealed)
 {
-	int e = end->told && end->head[0] ? append_head(dirs, session, end) : 0;
+	_cleanup_free_ char *line = head_line(session, records, hash, sealed);
+	int e = append_head(dirs, line);
 
 	if (e < 0)
 		talk("session %s: the ledger's head cannot be kept in %s: %s", session, dirs->state,

@@ -5,15 +5,16 @@
 #ifndef PALE_HEADS_H
 #define PALE_HEADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct dirs;
-struct launch_end;
 
-/* Appends the head that the helper sent at the session's end, if it did, to $XDG_STATE_HOME/pale/heads.jsonl.
- * Tells the operator where it cannot. */
-void heads_keep(const struct dirs *dirs, const char *session, const struct launch_end *end);
+/* Appends the head that a session's ledger has at its end, its hash and the number of its records, to
+ * $XDG_STATE_HOME/pale/heads.jsonl.  Tells the operator where it cannot. */
+void heads_keep(const struct dirs *dirs, const char *session, uint64_t records, const char *hash,
+		bool sealed);
 /* The hash of record `count` of a session's ledger; time is "" where it is not known.  Strings are borrowed.
  */
 struct head {

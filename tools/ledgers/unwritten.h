@@ -9,13 +9,6 @@
 #define UNWRITTEN_FILE "unwritten.jsonl"
 #define UNWRITTEN_OLD  "unwritten.old.jsonl" /* the one before it */
 
-struct dirs;
-struct launch;
-
-/* Saves them, and tells the operator how many there are.  Call it when all processes of the session have
- * ended. */
-void unwritten_tell(const struct dirs *dirs, const struct launch *l);
-
 /* Both files, read once for any number of sessions. */
 struct unwritten_files {
 	char *text[2];	     /* NULL: not there, or not readable */

@@ -9,7 +9,6 @@
 
 #include "tools/base/options.h"
 #include "tools/base/output.h"
-#include "tools/commands/policy/policy.h"
 
 #include "reach.h"
 #include "run.h"

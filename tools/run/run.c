@@ -22,10 +22,10 @@
 #include "tools/environment/environment.h"
 #include "tools/environment/secrets.h"
 #include "tools/environment/statedirs.h"
+#include "tools/gather/environment_file.h"
 #include "tools/gather/gather.h"
 #include "tools/gather/load.h"
 #include "tools/ledgers/heads.h"
-#include "tools/ledgers/unwritten.h"
 #include "tools/sessions/sessions.h"
 #include "tools/sessions/worked.h"
 #include "tools/supervisor/entries/moves.h"
@@ -49,9 +49,12 @@ static int check_workspace(const struct run *r)
 
 static int gather_environment(struct run *r, struct diags *d)
 {
-	const struct environment_source source = {
-		.o = r->o, .p = &r->policy, .b = &r->bundle, .dirs = &r->dirs, .d = d
-	};
+	const struct environment_source source = { .o = r->o,
+						   .p = &r->policy,
+						   .b = &r->bundle,
+						   .dirs = &r->dirs,
+						   .d = d,
+						   .from_files = environment_from_files };
 
 	return environment_gather(&r->environment, &source);
 }
@@ -246,7 +249,8 @@ static void finish_run(struct run *r, const struct agent_end *how)
 	print_end(r, &end);
 	if (!end.told)
 		unwritten_tell(&r->dirs, &r->launch);
-	heads_keep(&r->dirs, r->launch.session, &end);
+	if (end.told && end.head[0])
+		heads_keep(&r->dirs, r->launch.session, end.records, end.head, end.sealed);
 }
 
 /* Ends by the signal that killed the command, without a second core file. */

@@ -1,5 +1,5 @@
 /*
- * The state of a run that run.c and banner.c share.
+ * The state of a run that run.c and banner.c share, and what becomes of a helper's last records.
  */
 #ifndef PALE_RUN_IMPL_H
 #define PALE_RUN_IMPL_H
@@ -51,5 +51,11 @@ void print_sources(const struct run *r);
 /* Prints that no warden runs; error is the -errno. */
 void print_no_warden(int error);
 void print_end(const struct run *r, const struct launch_end *end);
+
+/* --- unwritten_kept.c --------------------------------------------------------------------------------- */
+
+/* Saves the decisions that the helper had not written when it died (tools/ledgers/unwritten.h), and tells
+ * the operator how many there are.  Call it when all processes of the session have ended. */
+void unwritten_tell(const struct dirs *dirs, const struct launch *l);
 
 #endif

@@ -9,6 +9,7 @@
 #include "tools/base/paths.h"
 #include "tools/environment/environment.h"
 #include "tools/environment/relocate.h"
+#include "tools/gather/environment_file.h"
 #include "tools/gather/load.h"
 #include "tools/git/gitbranch.h"
 #include "tools/sessions/sessions.h"
@@ -39,8 +40,12 @@ void git_env_foresee(struct git_env *e, const struct options *o, const struct lo
 	environment_init(&env);
 	diags_init(&d);
 	if (dirs_find(&dirs) == 0 &&
-	    foresee(&env, &(struct environment_source){
-				  .o = o, .p = &l->policy, .b = &l->bundle, .dirs = &dirs, .d = &d }) == 0)
+	    foresee(&env, &(struct environment_source){ .o = o,
+							.p = &l->policy,
+							.b = &l->bundle,
+							.dirs = &dirs,
+							.d = &d,
+							.from_files = environment_from_files }) == 0)
 		git_env_gather(e, &env);
 	else
 		e->elsewhere = true;

@@ -14,6 +14,7 @@
 #include "tools/base/paths.h"
 #include "tools/environment/environment.h"
 #include "tools/environment/relocate.h"
+#include "tools/gather/environment_file.h"
 #include "tools/gather/gather.h"
 
 #define MASKED "****"
@@ -96,7 +97,9 @@ static int gather_environment(const struct options *o, struct environment *env, 
 	if (r == 0)
 		r = policy_parse(&b, &p, d);
 	if (r == 0) {
-		const struct environment_source s = { .o = o, .p = &p, .b = &b, .dirs = &dirs, .d = d };
+		const struct environment_source s = {
+			.o = o, .p = &p, .b = &b, .dirs = &dirs, .d = d, .from_files = environment_from_files
+		};
 
 		r = environment_gather(env, &s);
 		if (r == 0)

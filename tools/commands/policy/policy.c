@@ -4,8 +4,6 @@
  * pale policy show, edit, reload, test.  `show` prints the settings and rules that hold here, each with the
  * line that it comes from.
  */
-#include "policy.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -20,17 +18,11 @@
 
 static const char *const modes[] = { "none", "read-only", "workspace-write", "danger" };
 static const char *const approvals[] = { "never", "ask" };
-static const char *const networks[] = { "off", "strict", "merge", "replace", "open" };
 static const char *const reads[] = { "notify", "floor" };
 static const char *const stepups[] = { "passphrase", "pam", "auto", "none" };
 static const char *const launches[] = { "judged", "trusted" };
 static const char *const gcs[] = { "off", "own", "all" };
 static const char *const layers[] = { "floor", "user", "project" };
-
-const char *network_name(enum network network)
-{
-	return (unsigned)network < NELEM(networks) ? networks[network] : "?";
-}
 
 json_t *settings_to_json(const struct policy *p)
 {
@@ -43,11 +35,11 @@ json_t *settings_to_json(const struct policy *p)
 		(int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup], "level",
 		s->demands ? json_string(level_name(s->demands)) : json_null(), "launch", launches[s->launch],
 		"commands_default", verdict_name(s->cmd_default), "commands_read_only",
-		s->children_in_ro ? "rules" : "deny", "network_mode", networks[s->network], "network_file",
-		json_text(p->network_file), "network_line", (int)p->network_line, "network_default",
-		verdict_name(s->net_default), "paths", s->relative_only ? "relative" : "any", "gc",
-		gcs[s->gc], "expiry", (int)s->expiry_s, "log_size", (int)s->log_mib, "logs",
-		json_text(p->logs));
+		s->children_in_ro ? "rules" : "deny", "network_mode", network_name(s->network),
+		"network_file", json_text(p->network_file), "network_line", (int)p->network_line,
+		"network_default", verdict_name(s->net_default), "paths",
+		s->relative_only ? "relative" : "any", "gc", gcs[s->gc], "expiry", (int)s->expiry_s,
+		"log_size", (int)s->log_mib, "logs", json_text(p->logs));
 }
 
 static json_t *limits_to_json(const struct limits *l)
@@ -119,7 +111,7 @@ static void print_settings(const struct policy *p)
 	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
 	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
 	       s->children_in_ro ? "rules" : "deny");
-	printf("[network]\nmode = %s\t%s# ", networks[s->network], paint_on(stdout, PAINT_DIM));
+	printf("[network]\nmode = %s\t%s# ", network_name(s->network), paint_on(stdout, PAINT_DIM));
 	print_escaped(stdout, p->network_file);
 	if (p->network_line)
 		printf(":%u", p->network_line);

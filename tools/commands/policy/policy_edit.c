@@ -27,6 +27,7 @@
 #include "tools/sessions/sessions.h"
 
 #include "policy_reload.h"
+#include "policy_past.h"
 
 struct edit {
 	const struct options *o;

@@ -18,6 +18,8 @@
 #include "tools/gather/gather.h"
 #include "tools/gather/load.h"
 
+#include "policy_past.h"
+
 /* --- the text ----------------------------------------------------------------------------------------- */
 
 /* A .env is blanked except for the lines about pale, so no others are shown. */

@@ -5,6 +5,8 @@
  * a name with an empty value in a file is always withheld: that is how the operator hides a variable from
  * the agent.  A file that an agent could have written may only withhold variables.
  */
+#include "environment_file.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -14,10 +16,10 @@
 
 #include "tools/base/options.h"
 #include "tools/base/readfile.h"
-#include "tools/gather/dotenv.h"
+#include "tools/environment/environment.h"
 #include "tools/sessions/sessions.h"
 
-#include "environment.h"
+#include "dotenv.h"
 
 /* The longest string that the kernel accepts (MAX_ARG_STRLEN), with its `=` and NUL. */
 #define ENTRY_MAX ((size_t)128 * 1024)

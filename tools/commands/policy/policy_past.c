@@ -1,6 +1,8 @@
 /*
  * What a change of the policy would mean here: the ledgers of this workspace, judged again.
  */
+#include "policy_past.h"
+
 #include <string.h>
 
 #include "policy/lesson/rejudge.h"
@@ -9,8 +11,6 @@
 #include "tools/base/output.h"
 #include "tools/gather/load.h"
 #include "tools/ledgers/ledgers.h"
-
-#include "edit.h"
 
 #define LEDGERS_MAX 20	   /* the newest */
 #define RECORDS_MAX 200000 /* in all of them: about a second */
