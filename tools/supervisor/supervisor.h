@@ -40,15 +40,6 @@
 #include "setup.h"
 #include "worker.h"
 
-/* A socket file that the session bound, or an entry of /dev/shm that it made: made.c.  When the table is
- * full, the oldest is forgotten. */
-#define MADE_MAX 8192
-struct made {
-	uint64_t dev, ino;
-	int64_t born_s;
-	uint32_t born_ns;
-};
-
 /* Whether the floor still holds every rule that keeps something from being read: gaps.c. */
 struct gaps {
 	pthread_mutex_t lock;
@@ -91,6 +82,7 @@ struct hosts;
 struct kept_image;
 struct lines;
 struct loop;
+struct made_files;
 struct resolver;
 struct unproven;
 struct waiting; /* a call that waits without a thread of its own: patience.c */
@@ -131,10 +123,7 @@ struct supervisor {
 	_Atomic(const struct image *) image; /* the session's image since it was reloaded, or NULL */
 	struct kept_image *kept;	     /* under tags_lock: that image and the earlier ones */
 
-	pthread_mutex_t made_lock;
-	struct made made[MADE_MAX];
-	size_t n_made;
-
+	struct made_files *made;
 	struct gaps gaps;
 	struct lobby lobby;
 	struct unproven *unproven;

@@ -26,6 +26,7 @@
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/verdict.h"

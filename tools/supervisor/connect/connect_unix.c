@@ -19,6 +19,7 @@
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/net/unix_name.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"

@@ -12,7 +12,7 @@
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/handlers.h"
-#include "tools/supervisor/net/net.h"
+#include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/shm.h"
 #include "tools/wall/numbers.h"

@@ -21,7 +21,7 @@
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
-#include "tools/supervisor/net/net.h"
+#include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"

@@ -27,7 +27,7 @@
 
 #include "tools/base/outside.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/procfs.h"

@@ -25,7 +25,7 @@
 #include "tools/base/readfile.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/git/push_count.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/proc/procstat.h"
 

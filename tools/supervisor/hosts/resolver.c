@@ -14,7 +14,7 @@
 #include "tools/dns/forwarder.h"
 #include "tools/dns/name_limits.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/verdict/verdict.h"

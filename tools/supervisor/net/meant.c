@@ -15,7 +15,7 @@
 #include "policy/base/util.h"
 
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/git/pushes.h"
+#include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/hosts/resolver.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"

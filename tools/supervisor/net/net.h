@@ -128,17 +128,6 @@ bool meaning_conclude(struct caller *c, struct request *req, const struct meanin
 /* Connects a stream to any name server to the session's own resolver. */
 struct answer connect_resolver(struct caller *c, const struct endpoint *e, const struct request *req);
 
-/* --- made.c --- */
-
-/* The time before a bind(2). */
-struct timespec made_now(void);
-/* Notes that the session made a file since then: name in dirfd, or dirfd itself where name is "". */
-void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since);
-/* True where the held file was made inside the session. */
-bool made_here(struct supervisor *s, int file);
-/* The same for the socket with this inode; `socket` is any socket. */
-bool made_socket(struct supervisor *s, int socket, uint32_t inode);
-
 /* --- narrow.c --- */
 
 /*

@@ -40,6 +40,7 @@
 #include "tools/supervisor/threads/waiters.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/worker.h"
 #include "tools/wall/confine.h"
 
@@ -376,7 +377,7 @@ static void supervisor_free(struct supervisor *s)
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->procs_lock);
 	pthread_mutex_destroy(&s->tags_lock);
-	pthread_mutex_destroy(&s->made_lock);
+	made_done(s);
 	pthread_mutex_destroy(&s->ipc_lock);
 	free(s);
 }
@@ -396,7 +397,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
 
-	if (!s || ids_init(&s->ids) < 0 || unproven_new(s) < 0)
+	if (!s || ids_init(&s->ids) < 0 || unproven_new(s) < 0 || made_new(s) < 0)
 		return free(s), NULL;
 	s->setup = setup;
 	s->listener = -1;
@@ -407,7 +408,6 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->procs_lock, NULL);
 	pthread_mutex_init(&s->tags_lock, NULL);
-	pthread_mutex_init(&s->made_lock, NULL);
 	lobby_init(s);
 	ports_init(&s->ports);
 	gaps_start(s);

@@ -13,9 +13,9 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/net/net.h"
 
 #include "verdict.h"
+#include "made.h"
 
 #define SHM_DIR "/dev/shm/"
 

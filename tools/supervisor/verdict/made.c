@@ -8,19 +8,51 @@
  * A file is known by its inode and its birth time.  A bound name can be exchanged for another file before
  * it is looked at, but a file that was there before is older than the bind.
  */
+#include "made.h"
+
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "tools/supervisor/supervisor.h"
 
-#include "net.h"
+/* When the table is full, the oldest file is forgotten. */
+#define MADE_MAX 8192
 
-static struct made identity(const struct statx *x)
+struct made_file {
+	uint64_t dev, ino;
+	int64_t born_s;
+	uint32_t born_ns;
+};
+
+struct made_files {
+	pthread_mutex_t lock;
+	struct made_file list[MADE_MAX];
+	size_t n;
+};
+
+int made_new(struct supervisor *s)
+{
+	s->made = calloc(1, sizeof(*s->made));
+	if (!s->made)
+		return -ENOMEM;
+	pthread_mutex_init(&s->made->lock, NULL);
+	return 0;
+}
+
+void made_done(struct supervisor *s)
+{
+	pthread_mutex_destroy(&s->made->lock);
+	free(s->made);
+}
+
+static struct made_file identity(const struct statx *x)
 {
 	bool born = x->stx_mask & STATX_BTIME;
 
-	return (struct made){
+	return (struct made_file){
 		.dev = (uint64_t)x->stx_dev_major << 32 | x->stx_dev_minor,
 		.ino = x->stx_ino,
 		.born_s = born ? x->stx_btime.tv_sec : 0,
@@ -28,7 +60,7 @@ static struct made identity(const struct statx *x)
 	};
 }
 
-static bool is_older(const struct made *m, const struct timespec *than)
+static bool is_older(const struct made_file *m, const struct timespec *than)
 {
 	if (m->born_s == 0) /* the file system has no birth times */
 		return false;
@@ -46,28 +78,33 @@ struct timespec made_now(void)
 
 void made_at(struct supervisor *s, int dirfd, const char *name, const struct timespec *since)
 {
+	struct made_files *made = s->made;
 	struct statx x;
-	struct made m;
+	struct made_file m;
 
 	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0)
 		return;
 	m = identity(&x);
 	if (is_older(&m, since))
 		return;
-	pthread_mutex_lock(&s->made_lock);
-	s->made[s->n_made++ % MADE_MAX] = m;
-	pthread_mutex_unlock(&s->made_lock);
+	pthread_mutex_lock(&made->lock);
+	made->list[made->n++ % MADE_MAX] = m;
+	pthread_mutex_unlock(&made->lock);
 }
 
-static bool is_made(struct supervisor *s, struct made m)
+static bool is_made(const struct supervisor *s, struct made_file m)
 {
+	struct made_files *made = s->made;
 	bool found = false;
 
-	pthread_mutex_lock(&s->made_lock);
-	for (size_t i = 0; i < MADE_MAX && i < s->n_made && !found; i++)
-		found = s->made[i].ino == m.ino && s->made[i].dev == m.dev && s->made[i].born_s == m.born_s &&
-			s->made[i].born_ns == m.born_ns;
-	pthread_mutex_unlock(&s->made_lock);
+	pthread_mutex_lock(&made->lock);
+	for (size_t i = 0; i < MADE_MAX && i < made->n && !found; i++) {
+		const struct made_file *f = &made->list[i];
+
+		found = f->ino == m.ino && f->dev == m.dev && f->born_s == m.born_s &&
+			f->born_ns == m.born_ns;
+	}
+	pthread_mutex_unlock(&made->lock);
 	return found;
 }
 

@@ -1,11 +1,11 @@
 /*
  * Hosts that a push may reach because a human let it: the card has shown them, and a yes that fails at a
  * closed host would be none.  Open to the process that was asked for and its descendants, at that port, as
- * long as it runs; what a rule denies stays denied.  And what the card says that it sends.
+ * long as it runs; what a rule denies stays denied.
  */
 #include "pushes.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,13 +15,9 @@
 #include "policy/gitfiles/gitpush.h"
 #include "policy/system/cleanup.h"
 
-#include "tools/git/gitbranch.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/setup.h"
-#include "tools/supervisor/threads/workers.h"
-
-#include "git_descent.h"
 
 #define PUSHES_MAX  64
 #define GENERATIONS 16 /* git, its remote helper, a wrapper of ssh's */
@@ -52,27 +48,6 @@ static uint16_t port_of(const char *url, const char *behind)
 			return schemes[i].port;
 	return 22;
 }
-
-/* --- what it sends -------------------------------------------------------------------------------------- */
-
-void pushes_count(struct caller *c, const struct git_push *push, char *buf, size_t size)
-{
-	const char *program = caller_may_block(c) ? session_setup(c->sup)->git.program : NULL;
-	enum git_descent r = GIT_UNSHOWN;
-	struct git_count n = { 0 };
-	struct git_name now, old;
-	size_t len = git_name_parse(push->now, &now);
-
-	if (git_name_parse(push->old, &old) == len)
-		r = git_descent(program, push->common, &old, &now, len, &n);
-	if (r == GIT_UNSHOWN || !n.is_known)
-		snprintf(buf, size, "; not counted: a commit cannot be read, or they are too many");
-	else
-		snprintf(buf, size, "; commits: %s%u%s", n.is_exact ? "" : "at most ", n.n,
-			 r == GIT_LOSES ? ", and others are lost to it: it rewinds" : "; it takes none away");
-}
-
-/* --- where it goes -------------------------------------------------------------------------------------- */
 
 static void open_one(struct caller *c, pid_t tgid, uint64_t start, const char *url)
 {
