@@ -12,6 +12,7 @@
 #include "policy/base/util.h"
 #include "policy/parse/parse.h"
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 static int read_to_end(int fd, size_t limit, char **ret_text, size_t *ret_len)
 {
@@ -30,16 +31,14 @@ static int read_to_end(int fd, size_t limit, char **ret_text, size_t *ret_len)
 			buf = grown;
 			cap = want;
 		}
-		n = read(fd, buf + len, cap - len - 1);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = read_up_to(fd, buf + len, cap - len - 1, -1);
 		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
+			return (int)n;
 		len += (size_t)n;
 		if (len > limit)
 			return -EFBIG;
+		if (len + 1 < cap)
+			break;
 	}
 	buf[len] = '\0';
 	*ret_text = TAKE_PTR(buf);
