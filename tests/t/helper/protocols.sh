@@ -16,6 +16,10 @@ t_approvals() {
 	suite approvals
 }
 
+t_one_question() {
+	suite one_question
+}
+
 t_control() {
 	suite control
 }

@@ -204,6 +204,8 @@ on_hostile_starter() {
 	install_it SETUID=1
 	python_suite setuid
 	[ "$(grep -c '^ok ' "$S/out")" -ge 13 ] || fail "not all ran"
+	python_suite setuid_bounds
+	[ "$(grep -c '^ok ' "$S/out")" = 4 ] || fail "not all ran"
 }
 
 t_hostile_starter() {
