@@ -289,7 +289,7 @@ static void watch(enum level level)
 	sup = calloc(1, sizeof(*sup));
 	ck_assert_ptr_nonnull(sup);
 	sup->setup = &session;
-	gaps_start(sup);
+	ck_assert_int_eq(gaps_new(sup), 0);
 }
 
 static void unwatch(void)
@@ -352,7 +352,7 @@ START_TEST(test_what_came_before_the_watch)
 	watch(LEVEL_FULL);
 	gaps_done(sup);
 	make_file("home/docs/late");
-	gaps_start(sup);
+	ck_assert_int_eq(gaps_new(sup), 0);
 	ck_assert(!gaps_hold(sup));
 	unwatch();
 }

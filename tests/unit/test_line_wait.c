@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tests/unit/line_fixture.h"
+#include "tools/supervisor/lobby/waiting.h"
 #include "tools/supervisor/threads/workers.h"
 
 Suite *suite_line_wait(void);
@@ -100,17 +101,17 @@ static int hear_many(void)
 
 static bool all_wait(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == MANY + 1;
+	return atomic_load(&ct->sup->lobby->n) == MANY + 1;
 }
 
 static bool one_is_gone(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == MANY;
+	return atomic_load(&ct->sup->lobby->n) == MANY;
 }
 
 static bool none_waits(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == 0;
+	return atomic_load(&ct->sup->lobby->n) == 0;
 }
 
 static void on_word(int sig)

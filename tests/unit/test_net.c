@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/lobby/waiting.h"
 #include "tools/supervisor/supervisor.h"
 
 Suite *suite_net(void);
@@ -378,12 +379,12 @@ static int wait_for_ever(void)
 
 static bool is_blocked(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == 1;
+	return atomic_load(&ct->sup->lobby->n) == 1;
 }
 
 static bool is_free(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == 0;
+	return atomic_load(&ct->sup->lobby->n) == 0;
 }
 
 START_TEST(a_killed_caller_is_given_up)

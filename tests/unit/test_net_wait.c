@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/lobby/waiting.h"
 #include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/threads/workers.h"
 
@@ -113,12 +114,12 @@ static int connect_many(void)
 
 static bool all_wait(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == MANY;
+	return atomic_load(&ct->sup->lobby->n) == MANY;
 }
 
 static bool none_waits(struct carried *ct)
 {
-	return atomic_load(&ct->sup->lobby.n) == 0;
+	return atomic_load(&ct->sup->lobby->n) == 0;
 }
 
 static void *accept_all(void *arg)

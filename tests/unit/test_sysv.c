@@ -14,6 +14,7 @@
 #include "tests/unit/served.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/handlers.h"
+#include "tools/supervisor/ipc/sysv.h"
 #include "tools/supervisor/supervisor.h"
 
 Suite *suite_sysv(void);
@@ -240,7 +241,7 @@ START_TEST(no_more_than_so_many_and_none_is_left)
 	ck_assert_int_eq(carried_run(&t, fill), 0);
 	ck_assert_uint_ge(n_semaphores(), had + IPC_MAX);
 	/* Somebody outside removed one: its place is free again. */
-	ck_assert_int_eq(semctl(t.sup->ipc[3].id, 0, IPC_RMID), 0);
+	ck_assert_int_eq(semctl(t.sup->ipc->list[3].id, 0, IPC_RMID), 0);
 	carried_done(&t);
 	ck_assert_uint_le(n_semaphores(), had + 8);
 }

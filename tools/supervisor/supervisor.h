@@ -40,47 +40,13 @@
 #include "setup.h"
 #include "worker.h"
 
-/* Whether the floor still holds every rule that keeps something from being read: gaps.c. */
-struct gaps {
-	pthread_mutex_t lock;
-	int fd;			 /* inotify(7), -1: nothing to watch */
-	int *wd;		 /* one watch for each gap */
-	bool armed;		 /* the gaps are watched */
-	_Atomic unsigned spared; /* first opens, performed without a call of gaps_hold() (open_pass.c) */
-	_Atomic bool open;	 /* the floor does not hold these rules any more */
-	_Atomic bool lacks;	 /* nor does it hold those of the policy loaded last (policies.c) */
-};
-
-/* Calls that wait for a connection or for data, and the thread that waits for them: waiting.c. */
-#define WAITING_MAX   2048 /* at once; a call beyond that gets EAGAIN */
-#define WAITING_SHARE 4	   /* of limit_by_files(): fewer where descriptors are few */
-struct lobby {
-	pthread_mutex_t lock;
-	pthread_t thread;
-	bool runs, stopping;	 /* under lock */
-	int bell, ready;	 /* eventfd(2), epoll(7); -1: not available */
-	struct waiting *inbox;	 /* under lock: handed over, not yet seen by the thread */
-	struct waiting *all;	 /* used by the thread only */
-	_Atomic unsigned n;	 /* the number of calls in both lists */
-	_Atomic unsigned trying; /* odd while the thread is in a connect(2) that must not wait */
-	unsigned tried;		 /* used by lobby_tick() only: the last value of trying */
-};
-
-/* A System V object that the session made: sysv.c. */
-#define IPC_MAX	       1024
-#define IPC_OF_ORPHANS UINT32_MAX
-enum ipc_kind { IPC_SHM, IPC_SEM, IPC_MSG, IPC_KINDS };
-struct ipc_object {
-	int id;
-	int key; /* the key inside the session; IPC_PRIVATE: no key, or removed */
-	enum ipc_kind kind;
-	uint32_t image; /* of the process that made it */
-	bool removed;	/* a segment that exists while it is still attached */
-};
-
+/* Each belongs to the file that makes it. */
+struct gaps;
 struct hosts;
+struct ipc;
 struct kept_image;
 struct lines;
+struct lobby;
 struct loop;
 struct made_files;
 struct resolver;
@@ -124,14 +90,10 @@ struct supervisor {
 	struct kept_image *kept;	     /* under tags_lock: that image and the earlier ones */
 
 	struct made_files *made;
-	struct gaps gaps;
-	struct lobby lobby;
+	struct gaps *gaps;
+	struct lobby *lobby;
+	struct ipc *ipc;
 	struct unproven *unproven;
-
-	pthread_mutex_t ipc_lock;
-	struct ipc_object ipc[IPC_MAX];
-	size_t n_ipc;
-	unsigned ipc_made; /* since the session began */
 
 	struct ports ports;
 

@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -117,7 +118,8 @@ static enum ipc_kind kind_of_call(int nr)
 	}
 }
 
-/* --- what was made: all under ipc_lock -------------------------------------------------------------- */
+/* --- what was made: all under the lock of struct ipc
+ * -------------------------------------------------------------- */
 
 /* Orphans whose run is not known share the objects that they make. */
 static uint32_t image_of(const struct caller *c)
@@ -133,7 +135,7 @@ static bool reaches(const struct caller *c, const struct ipc_object *o)
 
 static void forget_object(struct supervisor *s, struct ipc_object *o)
 {
-	*o = s->ipc[--s->n_ipc];
+	*o = s->ipc->list[--s->ipc->n];
 }
 
 /* The object is still the one that was made here.  For an object without read permission it is only known
@@ -155,9 +157,9 @@ static struct ipc_object *find_id(struct caller *c, enum ipc_kind kind, int id)
 {
 	struct supervisor *s = c->sup;
 
-	for (size_t i = 0; i < s->n_ipc; i++)
-		if (s->ipc[i].id == id && s->ipc[i].kind == kind && reaches(c, &s->ipc[i]))
-			return &s->ipc[i];
+	for (size_t i = 0; i < s->ipc->n; i++)
+		if (s->ipc->list[i].id == id && s->ipc->list[i].kind == kind && reaches(c, &s->ipc->list[i]))
+			return &s->ipc->list[i];
 	return NULL;
 }
 
@@ -165,9 +167,10 @@ static struct ipc_object *find_key(struct caller *c, enum ipc_kind kind, int key
 {
 	struct supervisor *s = c->sup;
 
-	for (size_t i = 0; key != IPC_PRIVATE && i < s->n_ipc; i++)
-		if (s->ipc[i].key == key && s->ipc[i].kind == kind && s->ipc[i].image == image_of(c))
-			return &s->ipc[i];
+	for (size_t i = 0; key != IPC_PRIVATE && i < s->ipc->n; i++)
+		if (s->ipc->list[i].key == key && s->ipc->list[i].kind == kind &&
+		    s->ipc->list[i].image == image_of(c))
+			return &s->ipc->list[i];
 	return NULL;
 }
 
@@ -177,9 +180,9 @@ static void forget_gone(struct supervisor *s)
 {
 	union ipc_state st;
 
-	for (size_t i = s->n_ipc; i-- > 0;)
-		if (!is_our_object(&s->ipc[i], &st))
-			forget_object(s, &s->ipc[i]);
+	for (size_t i = s->ipc->n; i-- > 0;)
+		if (!is_our_object(&s->ipc->list[i], &st))
+			forget_object(s, &s->ipc->list[i]);
 }
 
 /* --- get: the one call that is performed here ------------------------------------------------------- */
@@ -191,16 +194,16 @@ static long make_object(struct caller *c, enum ipc_kind kind, int key)
 	uint64_t arg[3] = { IPC_PRIVATE, c->arg[1], c->arg[2] };
 	long id;
 
-	if (s->n_ipc == IPC_MAX)
+	if (s->ipc->n == IPC_MAX)
 		forget_gone(s);
-	if (s->n_ipc == IPC_MAX || s->ipc_made == IPC_MADE_MAX)
+	if (s->ipc->n == IPC_MAX || s->ipc->made == IPC_MADE_MAX)
 		return -ENOSPC;
 	arg[k->flags] |= IPC_CREAT;
 	id = syscall(k->get, arg[0], arg[1], arg[2]);
 	if (id < 0)
 		return -errno;
-	s->ipc_made++;
-	s->ipc[s->n_ipc++] = (struct ipc_object){
+	s->ipc->made++;
+	s->ipc->list[s->ipc->n++] = (struct ipc_object){
 		.id = (int)id,
 		.key = key,
 		.kind = kind,
@@ -249,9 +252,9 @@ struct answer carry_ipc_get(struct caller *c)
 	bool made = false;
 	long id;
 
-	pthread_mutex_lock(&c->sup->ipc_lock);
+	pthread_mutex_lock(&c->sup->ipc->lock);
 	id = get(c, kind, &made);
-	pthread_mutex_unlock(&c->sup->ipc_lock);
+	pthread_mutex_unlock(&c->sup->ipc->lock);
 	if (made && id >= 0) {
 		snprintf(target, sizeof(target), "%s %ld", kinds[kind].what, id);
 		record_decision(c, &req, target, &own, "");
@@ -268,13 +271,13 @@ static bool may_use(struct caller *c, enum ipc_kind kind, int id)
 	struct ipc_object *o;
 	bool may;
 
-	pthread_mutex_lock(&c->sup->ipc_lock);
+	pthread_mutex_lock(&c->sup->ipc->lock);
 	o = find_id(c, kind, id);
 	/* Only a segment outlives its removal. */
 	may = o && (kind != IPC_SHM || is_our_object(o, &st));
 	if (o && !may)
 		forget_object(c->sup, o);
-	pthread_mutex_unlock(&c->sup->ipc_lock);
+	pthread_mutex_unlock(&c->sup->ipc->lock);
 	return may;
 }
 
@@ -307,7 +310,7 @@ static struct answer remove_object(struct caller *c, enum ipc_kind kind, int id)
 	struct ipc_object *o;
 	long r = -EINVAL;
 
-	pthread_mutex_lock(&s->ipc_lock);
+	pthread_mutex_lock(&s->ipc->lock);
 	o = find_id(c, kind, id);
 	if (o) {
 		r = destroy(kind, id) < 0 ? -errno : 0;
@@ -316,7 +319,7 @@ static struct answer remove_object(struct caller *c, enum ipc_kind kind, int id)
 		if (kind != IPC_SHM)
 			forget_object(s, o);
 	}
-	pthread_mutex_unlock(&s->ipc_lock);
+	pthread_mutex_unlock(&s->ipc->lock);
 	return answer_result(r);
 }
 
@@ -336,15 +339,25 @@ struct answer carry_ipc_control(struct caller *c)
 	return command == IPC_RMID ? remove_object(c, kind, id) : answer_continue();
 }
 
+int ipc_new(struct supervisor *s)
+{
+	s->ipc = calloc(1, sizeof(*s->ipc));
+	if (!s->ipc)
+		return -ENOMEM;
+	pthread_mutex_init(&s->ipc->lock, NULL);
+	return 0;
+}
+
 void ipc_done(struct supervisor *s)
 {
 	union ipc_state st;
 
-	for (size_t i = 0; i < s->n_ipc; i++) {
-		const struct ipc_object *o = &s->ipc[i];
+	for (size_t i = 0; i < s->ipc->n; i++) {
+		const struct ipc_object *o = &s->ipc->list[i];
 
 		if (is_our_object(o, &st))
 			(void)destroy(o->kind, o->id);
 	}
-	s->n_ipc = 0;
+	pthread_mutex_destroy(&s->ipc->lock);
+	free(s->ipc);
 }

@@ -12,11 +12,14 @@ struct caller;
 struct supervisor;
 struct waiting;
 
-void lobby_init(struct supervisor *s);
+/* 0 or -ENOMEM. */
+int lobby_new(struct supervisor *s);
 /* From the main thread: interrupts a try that waits because the caller has made the socket blocking. */
 void lobby_tick(struct supervisor *s);
 /* Ends the thread; calls that still wait get no answer. */
 void lobby_stop(struct supervisor *s);
+/* After lobby_stop(). */
+void lobby_done(struct supervisor *s);
 /* Consumes w: its call is answered at once, or later by the thread that waits for all. */
 void waiting_begin(struct supervisor *s, struct waiting *w);
 /* Consumes w, whose call was answered elsewhere. */

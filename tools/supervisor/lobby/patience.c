@@ -195,7 +195,7 @@ static void name_file(struct waiting *w)
 
 static bool is_full(struct supervisor *s)
 {
-	return atomic_load(&s->lobby.n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
+	return atomic_load(&s->lobby->n) >= limit_by_files(WAITING_MAX, WAITING_SHARE);
 }
 
 /* The call is answered now, but the connection attempt that it began goes on: lets the waiting thread
@@ -271,10 +271,10 @@ int waiting_try(struct supervisor *s, struct waiting *w)
 	 * is interrupted by the tick, and this thread does not wait for it. */
 	if (pthread_mutex_trylock(lock) != 0)
 		return -EALREADY;
-	atomic_fetch_add(&s->lobby.trying, 1);
+	atomic_fetch_add(&s->lobby->trying, 1);
 	flags = fcntl(w->fd, F_GETFL);
 	r = flags < 0 ? -errno : connect_now(w->fd, flags, sa, w->len);
-	atomic_fetch_add(&s->lobby.trying, 1);
+	atomic_fetch_add(&s->lobby->trying, 1);
 	pthread_mutex_unlock(lock);
 	/* The attempt began anew: another thread had dissolved the one that this call waited for. */
 	if (r == -EINPROGRESS && w->is_ready)

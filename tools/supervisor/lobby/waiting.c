@@ -36,8 +36,8 @@ static struct waiting *take_out(struct supervisor *s, struct waiting **at)
 
 	*at = w->next;
 	/* The caller has the same open file, so it would stay watched after our descriptor is closed. */
-	(void)epoll_ctl(s->lobby.ready, EPOLL_CTL_DEL, w->fd, NULL);
-	atomic_fetch_sub(&s->lobby.n, 1);
+	(void)epoll_ctl(s->lobby->ready, EPOLL_CTL_DEL, w->fd, NULL);
+	atomic_fetch_sub(&s->lobby->n, 1);
 	return w;
 }
 
@@ -61,7 +61,7 @@ static bool hand_on(struct supervisor *s, struct waiting **at, uint64_t now)
 	w->again = now + AGAIN_MAX;
 	w->next = *at;
 	*at = w;
-	atomic_fetch_add(&s->lobby.n, 1);
+	atomic_fetch_add(&s->lobby->n, 1);
 	return false;
 }
 
@@ -71,7 +71,7 @@ static void watch_waiting(struct supervisor *s, struct waiting *w, int what)
 
 	/* A listener without room cannot be watched: the connect is only tried again. */
 	if (w->again == NEVER)
-		(void)epoll_ctl(s->lobby.ready, what, w->fd, &e);
+		(void)epoll_ctl(s->lobby->ready, what, w->fd, &e);
 }
 
 /* The error with which the wait ends early, or 0. */
@@ -112,7 +112,7 @@ static int progress(struct supervisor *s, struct waiting *w, uint64_t now)
 
 static void take_inbox(struct supervisor *s)
 {
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 	struct waiting *w, *next;
 
 	pthread_mutex_lock(&l->lock);
@@ -142,7 +142,7 @@ static void await(struct supervisor *s, uint64_t due)
 	uint64_t now = clock_awake_ns(), rings;
 	struct epoll_event ready[64];
 	int ms = due == NEVER ? -1 : due <= now ? 0 : (int)((due - now + NS_PER_MS - 1) / NS_PER_MS);
-	int n = epoll_wait(s->lobby.ready, ready, NELEM(ready), ms);
+	int n = epoll_wait(s->lobby->ready, ready, NELEM(ready), ms);
 
 	for (int i = 0; i < n; i++) {
 		struct waiting *w = ready[i].data.ptr;
@@ -150,7 +150,7 @@ static void await(struct supervisor *s, uint64_t due)
 		if (w)
 			w->is_ready = true;
 		else
-			(void)!read(s->lobby.bell, &rings, sizeof(rings));
+			(void)!read(s->lobby->bell, &rings, sizeof(rings));
 	}
 }
 
@@ -158,7 +158,7 @@ static void await(struct supervisor *s, uint64_t due)
  * ended. */
 static void look_around(struct supervisor *s, unsigned *turn)
 {
-	struct waiting **at = &s->lobby.all;
+	struct waiting **at = &s->lobby->all;
 	unsigned n = 0, looked = 0;
 
 	for (; *at && n < *turn; n++)
@@ -189,7 +189,7 @@ static bool is_stopping(struct lobby *l)
 static void *thread_main(void *arg)
 {
 	struct supervisor *s = arg;
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 	uint64_t look = 0, now;
 	unsigned turn = 0;
 
@@ -220,22 +220,26 @@ static void *thread_main(void *arg)
 
 /* --- for other files -------------------------------------------------------------------------------- */
 
-void lobby_init(struct supervisor *s)
+int lobby_new(struct supervisor *s)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	struct lobby *l = &s->lobby;
+	struct lobby *l = calloc(1, sizeof(*l));
 
+	if (!l)
+		return -ENOMEM;
+	s->lobby = l;
 	pthread_mutex_init(&l->lock, NULL);
 	l->ready = epoll_create1(EPOLL_CLOEXEC);
 	l->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->ready >= 0 && l->bell >= 0)
 		(void)epoll_ctl(l->ready, EPOLL_CTL_ADD, l->bell, &e);
+	return 0;
 }
 
 /* Under the lock.  True where the thread runs. */
 static bool thread_stands(struct supervisor *s)
 {
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 
 	if (l->stopping || l->ready < 0 || l->bell < 0)
 		return false;
@@ -254,7 +258,7 @@ static void ring(struct lobby *l)
 
 void waiting_begin(struct supervisor *s, struct waiting *w)
 {
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 	bool ok;
 
 	pthread_mutex_lock(&l->lock);
@@ -274,7 +278,7 @@ void waiting_begin(struct supervisor *s, struct waiting *w)
 
 void lobby_tick(struct supervisor *s)
 {
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 	unsigned trying = atomic_load(&l->trying);
 
 	if (trying % 2 == 1 && trying == l->tried)
@@ -292,7 +296,7 @@ static void drop_all(struct waiting *w)
 
 void lobby_stop(struct supervisor *s)
 {
-	struct lobby *l = &s->lobby;
+	struct lobby *l = s->lobby;
 
 	pthread_mutex_lock(&l->lock);
 	l->stopping = true;
@@ -311,4 +315,10 @@ void lobby_stop(struct supervisor *s)
 		close(l->ready);
 	l->bell = l->ready = -1;
 	l->runs = false;
+}
+
+void lobby_done(struct supervisor *s)
+{
+	pthread_mutex_destroy(&s->lobby->lock);
+	free(s->lobby);
 }

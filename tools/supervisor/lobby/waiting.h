@@ -8,6 +8,8 @@
 #ifndef PALE_WAITING_H
 #define PALE_WAITING_H
 
+#include <pthread.h>
+
 #include "tools/base/loop.h"
 #include "tools/supervisor/net/net.h"
 #include "tools/supervisor/verdict/call_record.h"
@@ -17,6 +19,21 @@
 /* A listener without room cannot be watched: connect is tried again at growing intervals. */
 #define AGAIN_MIN (1u * NS_PER_MS)
 #define AGAIN_MAX (50u * NS_PER_MS)
+
+/* The calls that wait for a connection or for data, and the thread that waits for them. */
+#define WAITING_MAX   2048 /* at once; a call beyond that gets EAGAIN */
+#define WAITING_SHARE 4	   /* of limit_by_files(): fewer where descriptors are few */
+struct lobby {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool runs, stopping;	 /* under lock */
+	int bell, ready;	 /* eventfd(2), epoll(7); -1: not available */
+	struct waiting *inbox;	 /* under lock: handed over, not yet seen by the thread */
+	struct waiting *all;	 /* used by the thread only */
+	_Atomic unsigned n;	 /* the number of calls in both lists */
+	_Atomic unsigned trying; /* odd while the thread is in a connect(2) that must not wait */
+	unsigned tried;		 /* used by lobby_tick() only: the last value of trying */
+};
 
 struct waiting {
 	struct waiting *next;

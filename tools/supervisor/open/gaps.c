@@ -31,6 +31,16 @@
 #define ROUNDS	    64 /* limit on retries, since directories may appear during the search */
 #define NOT_WATCHED (-1)
 
+struct gaps {
+	pthread_mutex_t lock;
+	int fd;			 /* inotify(7), -1: nothing to watch */
+	int *wd;		 /* one watch for each gap */
+	bool armed;		 /* the gaps are watched */
+	_Atomic unsigned spared; /* opens of gaps_spare() */
+	_Atomic bool open;	 /* the floor does not hold these rules any more */
+	_Atomic bool lacks;	 /* nor does it hold those of the policy loaded last */
+};
+
 /* The path exists, it may not be read, and the floor grants it. */
 static bool is_open(const struct supervisor *s, const char *path)
 {
@@ -86,8 +96,8 @@ static bool arm_gap(struct supervisor *s, size_t i)
 		size_t len;
 		char *next;
 
-		s->gaps.wd[i] = watch_above(s->gaps.fd, path, &len);
-		if (s->gaps.wd[i] < 0)
+		s->gaps->wd[i] = watch_above(s->gaps->fd, path, &len);
+		if (s->gaps->wd[i] < 0)
 			return false;
 		next = strchr(path + len, '/');
 		if (!next)
@@ -129,7 +139,7 @@ static bool arm_grants(struct supervisor *s)
 			/* The list is sorted: these directories were handled for the rule before. */
 			if (path_is_under(last, dir))
 				break;
-			if (access(dir, W_OK) == 0 && inotify_add_watch(s->gaps.fd, dir, NEWS) < 0)
+			if (access(dir, W_OK) == 0 && inotify_add_watch(s->gaps->fd, dir, NEWS) < 0)
 				return false;
 		}
 		strcpy(last, r->path);
@@ -155,9 +165,9 @@ static bool names_grant(const struct floor *f, const char *name)
 
 static void arm_all(struct supervisor *s)
 {
-	for (size_t i = 0; i < s->setup->floor->n_gaps && !s->gaps.open; i++)
+	for (size_t i = 0; i < s->setup->floor->n_gaps && !s->gaps->open; i++)
 		if (!arm_gap(s, i))
-			s->gaps.open = true;
+			s->gaps->open = true;
 }
 
 /* True where the event is about a gap, or a watched directory is not in its place any more. */
@@ -169,7 +179,7 @@ static bool concerns(const struct supervisor *s, const struct inotify_event *e)
 	if (!f || e->len == 0 || e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF))
 		return true;
 	for (size_t i = 0; i < f->n_gaps; i++) {
-		const char *name = s->gaps.wd[i] == e->wd ? strrchr(f->gaps[i].path, '/') + 1 : NULL;
+		const char *name = s->gaps->wd[i] == e->wd ? strrchr(f->gaps[i].path, '/') + 1 : NULL;
 
 		/* A new directory may be one on the way to a gap. */
 		if (name && (e->mask & IN_ISDIR || glob_match(name, strlen(name), e->name, strlen(e->name)) ||
@@ -186,56 +196,75 @@ static bool has_news(struct supervisor *s)
 	bool found = false;
 	ssize_t n;
 
-	while ((n = read(s->gaps.fd, buf, sizeof(buf))) > 0)
+	while ((n = read(s->gaps->fd, buf, sizeof(buf))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const void *)(buf + at);
 
 			if (e->mask & IN_MOVED_FROM && names_grant(s->setup->floor, e->name))
-				s->gaps.open = true;
+				s->gaps->open = true;
 			found |= concerns(s, e);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	return found || (n < 0 && errno != EAGAIN);
 }
 
-void gaps_start(struct supervisor *s)
+int gaps_new(struct supervisor *s)
 {
 	const struct floor *f = s->setup->floor;
 	const bool watches = f && f->holds_reads && s->setup->level == LEVEL_FULL;
+	struct gaps *g = calloc(1, sizeof(*g));
 
-	s->gaps.fd = NOT_WATCHED;
-	pthread_mutex_init(&s->gaps.lock, NULL);
-	s->gaps.open = !watches;
+	if (!g)
+		return -ENOMEM;
+	s->gaps = g;
+	g->fd = NOT_WATCHED;
+	pthread_mutex_init(&g->lock, NULL);
+	g->open = !watches;
 	if (!watches)
-		return;
-	s->gaps.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	s->gaps.wd = calloc(f->n_gaps + 1, sizeof(*s->gaps.wd));
-	s->gaps.open = s->gaps.fd < 0 || !s->gaps.wd;
+		return 0;
+	g->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	g->wd = calloc(f->n_gaps + 1, sizeof(*g->wd));
+	g->open = g->fd < 0 || !g->wd;
+	return 0;
+}
+
+void gaps_lack(struct supervisor *s, bool lacks)
+{
+	atomic_store(&s->gaps->lacks, lacks);
+}
+
+bool gaps_spare(struct supervisor *s, unsigned n)
+{
+	if (atomic_load_explicit(&s->gaps->spared, memory_order_relaxed) >= n)
+		return false;
+	(void)atomic_fetch_add_explicit(&s->gaps->spared, 1, memory_order_relaxed);
+	return true;
 }
 
 bool gaps_hold(struct supervisor *s)
 {
-	if (atomic_load_explicit(&s->gaps.open, memory_order_relaxed) ||
-	    atomic_load_explicit(&s->gaps.lacks, memory_order_acquire))
+	if (atomic_load_explicit(&s->gaps->open, memory_order_relaxed) ||
+	    atomic_load_explicit(&s->gaps->lacks, memory_order_acquire))
 		return false;
-	if (s->gaps.fd < 0)
+	if (s->gaps->fd < 0)
 		return true;
-	pthread_mutex_lock(&s->gaps.lock);
+	pthread_mutex_lock(&s->gaps->lock);
 	/* Watching begins at the first call of this function, and gaps that have been filled before are
 	 * found then: most short sessions never call it. */
-	if (!s->gaps.armed && !arm_grants(s))
-		s->gaps.open = true;
-	if (!s->gaps.armed || has_news(s))
+	if (!s->gaps->armed && !arm_grants(s))
+		s->gaps->open = true;
+	if (!s->gaps->armed || has_news(s))
 		arm_all(s);
-	s->gaps.armed = true;
-	pthread_mutex_unlock(&s->gaps.lock);
-	return !s->gaps.open;
+	s->gaps->armed = true;
+	pthread_mutex_unlock(&s->gaps->lock);
+	return !s->gaps->open;
 }
 
 void gaps_done(struct supervisor *s)
 {
-	if (s->gaps.fd >= 0)
-		(void)close(s->gaps.fd);
-	free(s->gaps.wd);
-	pthread_mutex_destroy(&s->gaps.lock);
+	if (s->gaps->fd >= 0)
+		(void)close(s->gaps->fd);
+	free(s->gaps->wd);
+	pthread_mutex_destroy(&s->gaps->lock);
+	free(s->gaps);
 }

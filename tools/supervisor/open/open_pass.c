@@ -32,6 +32,11 @@
 #include "gaps.h"
 #include "open.h"
 
+/*
+ * The first opens of a session are performed here: to watch the gaps costs more than these opens, and to
+ * remove a watch waits for a grace period of the kernel, which takes several times as long as a whole `pale
+ * run true`.
+ */
 #define OPENS_SPARED 32
 
 #define WRITES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) | O_PATH)
@@ -39,19 +44,6 @@
 bool open_is_odd(const char *path)
 {
 	return path_is_under(path, "/proc") || path_is_under(path, "/dev");
-}
-
-/*
- * The first opens of a session are performed here: to watch the gaps costs more than these opens, and to
- * remove a watch waits for a grace period of the kernel, which takes several times as long as a whole `pale
- * run true`.
- */
-static bool is_early(struct supervisor *s)
-{
-	if (atomic_load_explicit(&s->gaps.spared, memory_order_relaxed) >= OPENS_SPARED)
-		return false;
-	(void)atomic_fetch_add_explicit(&s->gaps.spared, 1, memory_order_relaxed);
-	return true;
 }
 
 /* The image of a nested run has rules that the floor does not hold. */
@@ -63,7 +55,8 @@ static bool may_pass(struct caller *c, const struct opening *o)
 		return false;
 	if ((o->flags & O_ACCMODE) != O_RDONLY || o->flags & WRITES)
 		return false;
-	return (c->nr == __NR_openat || c->nr == __NR_open) && !is_early(c->sup) && gaps_hold(c->sup);
+	return (c->nr == __NR_openat || c->nr == __NR_open) && !gaps_spare(c->sup, OPENS_SPARED) &&
+	       gaps_hold(c->sup);
 }
 
 bool open_passes(struct caller *c, const struct opening *o, const char *real)

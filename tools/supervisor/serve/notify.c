@@ -370,6 +370,7 @@ static void supervisor_free(struct supervisor *s)
 	unproven_done(s);
 	gaps_done(s);
 	ipc_done(s);
+	lobby_done(s);
 	if (s->listener >= 0)
 		close(s->listener);
 	if (s->waiters >= 0)
@@ -378,7 +379,6 @@ static void supervisor_free(struct supervisor *s)
 	pthread_mutex_destroy(&s->procs_lock);
 	pthread_mutex_destroy(&s->tags_lock);
 	made_done(s);
-	pthread_mutex_destroy(&s->ipc_lock);
 	free(s);
 }
 
@@ -397,9 +397,12 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
 
-	if (!s || ids_init(&s->ids) < 0 || unproven_new(s) < 0 || made_new(s) < 0)
-		return free(s), NULL;
+	if (!s)
+		return NULL;
 	s->setup = setup;
+	if (ids_init(&s->ids) < 0 || unproven_new(s) < 0 || made_new(s) < 0 || lobby_new(s) < 0 ||
+	    gaps_new(s) < 0 || ipc_new(s) < 0)
+		return free(s), NULL;
 	s->listener = -1;
 	s->waiters = epoll_create1(EPOLL_CLOEXEC);
 	s->patience = TICKS_PATIENCE;
@@ -408,10 +411,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->procs_lock, NULL);
 	pthread_mutex_init(&s->tags_lock, NULL);
-	lobby_init(s);
 	ports_init(&s->ports);
-	gaps_start(s);
-	pthread_mutex_init(&s->ipc_lock, NULL);
 	pthread_mutex_init(&s->net_lock, NULL);
 	for (size_t i = 0; i < NELEM(s->procs); i++)
 		proc_init(&s->procs[i]);

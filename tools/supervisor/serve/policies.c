@@ -131,10 +131,10 @@ int supervisor_reload(struct supervisor *s, bool *ret_performs)
 		 * that needs it is put in place, and cleared only after the image that needed it has been
 		 * replaced. */
 		if (!holds)
-			atomic_store(&s->gaps.lacks, true);
+			gaps_lack(s, true);
 		put_images(s, list);
 		if (holds)
-			atomic_store(&s->gaps.lacks, false);
+			gaps_lack(s, false);
 		*ret_performs = !gaps_hold(s);
 	}
 	pthread_mutex_unlock(&s->tags_lock);
