@@ -129,6 +129,31 @@ t_helper_stopped_and_continued() {
 	[ -s "$S/done" ] && [ ! -s "$S/untold" ] || fail "done, and not recorded: $(head -3 "$S/untold")"
 }
 
+# A flood waits for a helper that stands still, as one does that waits for the disk: nothing is lost.
+t_a_flood_waits_for_the_helper() {
+	local helper level
+	cat >flood.py <<-'EOF'
+		import sys
+		open("ready", "w").close()
+		for i in range(int(sys.argv[1])):
+		    open("/etc/passwd").close()
+	EOF
+	for level in hooks full strict; do
+		OPTS=(--level "$level")
+		rm -f ready
+		bg "$level" python3 flood.py 60000
+		until_true 20 test -e ready || fail "it does not begin"
+		helper=$(pgrep -P "$BG" -x pale-helper) || fail "no helper"
+		kill -STOP "$helper"
+		sleep 3
+		kill -CONT "$helper"
+		bg_wait "$level"
+		rc_is 0
+		recorded session/end "" "lost=0"
+		rm -rf "$STATE"
+	done
+}
+
 # Helper, supervisor or agent, while questions are open and programs start: nothing that was done is without its
 # record, nothing is done twice, and no process of the session goes on.
 t_any_of_them_killed_at_any_moment() {

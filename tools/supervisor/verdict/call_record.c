@@ -23,10 +23,13 @@
 #include "verdict_answer.h"
 
 /* As in the preload: an idle reader sleeps for a long time.  So a writer that finds the ring full wakes
- * the reader, which then reads a million records a second, and waits for room, at most 50 ms in all. */
-#define FULL_ROUNDS 250
-#define FULL_NAP_NS 200000
-#define FULL_KICK   50
+ * the reader, which then reads a million records a second, and waits for room.  The reader may wait for the
+ * disk itself, so the writer waits for five seconds in all. */
+#define FULL_ROUNDS  750
+#define FULL_AWAKE   250 /* rounds in which the reader is woken, and naps are short */
+#define FULL_NAP_NS  200000
+#define FULL_LONG_NS 10000000
+#define FULL_KICK    50
 
 /* Size of an address as text. */
 #define RECORD_ADDR 48
@@ -35,10 +38,10 @@
 static _Thread_local struct supervisor *waiting;
 
 /* After a wait without success no call waits again until the reader has moved: a dead helper must not delay
- * each call by 50 ms. */
+ * each call by five seconds. */
 static bool wait_for_room(unsigned round)
 {
-	const struct timespec nap = { .tv_nsec = FULL_NAP_NS };
+	const struct timespec nap = { .tv_nsec = round < FULL_AWAKE ? FULL_NAP_NS : FULL_LONG_NS };
 	struct supervisor *s = waiting;
 	uint64_t tail = atomic_load(&s->setup->kernel_ring->tail) + 1;
 
@@ -48,7 +51,7 @@ static bool wait_for_room(unsigned round)
 		atomic_store(&s->ring_stuck, tail);
 		return false;
 	}
-	if (round % FULL_KICK == 0)
+	if (round < FULL_AWAKE && round % FULL_KICK == 0)
 		ask_kick(s);
 	nanosleep(&nap, NULL);
 	return true;
