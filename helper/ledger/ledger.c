@@ -91,10 +91,9 @@ int ledger_open(struct ledger *l, int dirfd, mode_t mode, const char *session, c
 	l->fd = ledger_file_make(l);
 	if (l->fd < 0)
 		return l->fd;
-	(void)reserve_make(l);
 	record_genesis(session, l->prev);
 	memcpy(l->good_prev, l->prev, sizeof(l->prev));
-	return 0;
+	return reserve_make(l);
 }
 
 /* Cuts off a half-written record; the records in the buffer are lost and counted.  Returns err. */

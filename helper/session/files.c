@@ -213,8 +213,11 @@ int files_create(struct helper *h, const char **ret_err, const char **ret_path)
 		return r;
 	*ret_err = "the ledger cannot be created";
 	*ret_path = h->state_dir;
-	return ledger_open(h->ledger, h->state_fd, places_readable(h), h->session, h->agent,
-			   level_name(h->level));
+	r = ledger_open(h->ledger, h->state_fd, places_readable(h), h->session, h->agent,
+			level_name(h->level));
+	if (r == -ENOSPC || r == -EDQUOT)
+		*ret_err = "there is no room for the ledger and the 256 KiB that it keeps for its end";
+	return r;
 }
 
 int files_add_image(struct helper *h, uint32_t number, const struct image *img)

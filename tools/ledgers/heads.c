@@ -59,6 +59,7 @@ static int append_head(const struct dirs *dirs, const char *line)
 	char path[PATH_MAX], old[PATH_MAX];
 	struct stat st;
 	size_t len;
+	ssize_t n;
 	int r;
 
 	if (!line)
@@ -77,7 +78,8 @@ static int append_head(const struct dirs *dirs, const char *line)
 		return -errno;
 	/* One write, so that sessions that end at once do not mix their lines. */
 	len = strlen(line);
-	return write(fd, line, len) == (ssize_t)len ? 0 : -EIO;
+	n = write(fd, line, len);
+	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EIO;
 }
 
 void heads_keep(const struct dirs *dirs, const char *session, uint64_t records, const char *hash, bool sealed)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "policy/record/record.h"
 #include "policy/system/cleanup.h"
@@ -18,6 +19,8 @@
 #include "tools/ledgers/unwritten.h"
 
 #include "run_impl.h"
+
+#define RESERVE_NAME "ledger.reserve"
 
 /* A full file replaces the old one. */
 #define FILE_FULL ((off_t)32 << 20)
@@ -73,7 +76,7 @@ static int unwritten_keep(const struct dirs *dirs, const struct launch *l, struc
 {
 	_cleanup_close_ int fd = -1;
 	_cleanup_file_ FILE *to = NULL;
-	char old[PATH_MAX];
+	char old[PATH_MAX], reserve[PATH_MAX];
 	struct stat st;
 	int e = dir_make(dirs->state);
 
@@ -84,6 +87,9 @@ static int unwritten_keep(const struct dirs *dirs, const struct launch *l, struc
 		e = path_join(old, sizeof(old), dirs->state, UNWRITTEN_OLD);
 	if (e < 0)
 		return e;
+	/* The room that was kept for the helper's last records serves these, where the disk is full. */
+	if (path_join(reserve, sizeof(reserve), l->state_dir, RESERVE_NAME) == 0)
+		(void)unlink(reserve);
 	if (lstat(ret->path, &st) == 0 && st.st_size > FILE_FULL)
 		(void)rename(ret->path, old);
 	fd = open(ret->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,

@@ -58,6 +58,38 @@ t_full_disk_keeps_denials() {
 	out_has "records were lost, as the ledger says"
 }
 
+# The room that a killed helper kept takes what it had not written.
+t_full_disk_and_a_killed_helper() {
+	local i
+	on_a_small_disk
+	bg full bash -c 'until test -e go; do sleep 0.05; done
+		for i in $(seq 300); do echo x >~/.ssh/no-$i; done 2>/dev/null; touch done; sleep 30'
+	until_true 10 has_ledger || fail "no ledger"
+	fill_disk
+	kill -STOP "$(pgrep -P "$BG" -x pale-helper)"
+	: >go
+	until_true 20 test -e done || fail "it does not go on"
+	kill -KILL "$(pgrep -P "$BG" -x pale-helper)"
+	bg_wait full
+	rc_is 125
+	[ -z "$(ls "$STATE"/sessions/*/ledger.reserve 2>/dev/null)" ] || fail "the room is kept for nobody"
+	for i in $(seq 300); do
+		grep -q "/.ssh/no-$i\"" "$STATE/unwritten.jsonl" || fail "no-$i is not kept"
+	done
+}
+
+# Without that room the end of a session could not be written, so none begins.
+t_no_room_for_the_reserve() {
+	on_a_small_disk
+	dd if=/dev/zero of="$S/full/fill" bs=1k \
+		count=$(($(df --output=avail "$S/full" | tail -1) - 200)) >/dev/null 2>&1
+	run pale run -- touch began
+	rc_is 125
+	err_has "there is no room for the ledger and the 256 KiB that it keeps for its end: No space left on device"
+	missing began
+	[ -z "$(ls -A "$STATE/sessions" 2>/dev/null)" ] || fail "something is left: $(ls "$STATE/sessions")"
+}
+
 # What a human approved runs only when that is on the disk.
 t_full_disk_stops_approved_acts() {
 	local i id
