@@ -243,7 +243,10 @@ static int add_risk(struct card_text *t, const json_t *card)
 		r = card_text_add(t, CARD_RISK, i ? "" : label, text);
 	}
 	if (r == 0 && json_is_true(json_object_get(card, "stepup")))
-		r = card_text_add(t, CARD_RISK, "", "an approval is confirmed by the passphrase");
+		r = card_text_add(t, CARD_RISK, "",
+				  strcmp(json_str(card, "stepup_by"), "pam") == 0
+					  ? "an approval is confirmed by PAM"
+					  : "an approval is confirmed by the passphrase");
 	return r;
 }
 

@@ -33,16 +33,21 @@ static char *card_question(const json_t *card)
 {
 	_cleanup_free_ char *shown = recorded_visible(json_str(card, "target")),
 			    *phrase = recorded_visible(json_str(card, "phrase"));
+	const char *mark = "\nyour phrase: ";
 	char *text = NULL, digest[DIGEST_HEX];
 	bool cut;
 
 	if (!shown || !phrase || card_digest(card, digest) < 0)
 		return NULL;
 	cut = clip(shown, SHOWN_MAX);
-	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s\n%s%s%s", json_str(card, "short"), digest,
-		     json_str(card, "op"), shown, cut ? " ... (cut: you have read the whole)" : "",
-		     *phrase ? "your phrase: " : "your phrase cannot be shown: none is set", phrase,
-		     *phrase ? "" : ": was it you who set this up?") < 0)
+	/* PAM asks in its own words, and knows no phrase. */
+	if (strcmp(json_str(card, "stepup_by"), "pam") == 0)
+		mark = "";
+	else if (!*phrase)
+		mark = "\nyour phrase cannot be shown: none is set: was it you who set this up?";
+	if (asprintf(&text, "approve %.16s (%.16s): %s %s%s%s%s", json_str(card, "short"), digest,
+		     json_str(card, "op"), shown, cut ? " ... (cut: you have read the whole)" : "", mark,
+		     phrase) < 0)
 		return NULL;
 	return text;
 }

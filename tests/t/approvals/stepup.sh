@@ -323,6 +323,14 @@ t_policy_says() {
 		assert c.card()["stepup_by"] == "pam", c.card()
 		r = c.respond(secret=secret)
 		assert r["code"] == -32007 and "PAM" in r["message"], r
+	PY
+	run pale pending
+	out_has "an approval is confirmed by PAM"
+	tty "wrong one" -- pale approve "$(pending_id)"
+	rc_is 1
+	out_has "approve "
+	out_lacks "phrase"
+	talk <<-'PY'
 		assert c.respond(confirmed="pam")["decision"] == "approved"
 	PY
 	bg_wait pub
