@@ -19,21 +19,23 @@ enum interpreter_flag {
 	LOOKS_FIRST = 8,   /* in the list `search`, and only then in the working directory */
 	BY_OPTION = 16,	   /* only options name scripts, each its own */
 	ONE_DASH = 32,	   /* a long option may have one dash */
+	W_IS_LONG = 64,	   /* -W exec and -Wexec are --exec */
 };
 
 /*
  * shorts, longs: options that take the next word, also with an underscore for a dash; one that ends in `+`
- * takes a script.  stop: letters with which it runs no file.  joined: letters after which the script stands,
- * attached or as the next word. verb: the word before the script.  search: the variable with the directories
- * in which it looks for a name without a slash that the working directory does not have.  Which of several
- * files it takes depends on who may read or execute them, so each is judged.
+ * takes a script, and may be cut short.  rest: letters whose value is the rest of the word.  stop: letters
+ * with which it runs no file.  joined: letters after which the script stands, attached or as the next word.
+ * verb: the word before the script.  search: the variable with the directories in which it looks for a name
+ * without a slash that the working directory does not have.  Which of several files it takes depends on who
+ * may read or execute them, so each is judged.
  */
 static const struct interpreter {
-	const char *names, *shorts, *longs, *stop, *joined, *verb;
+	const char *names, *shorts, *longs, *rest, *stop, *joined, *verb;
 	unsigned flags;
 	const char *search;
 } interpreters[] = {
-	{ "python pypy", "WXQ", "check-hash-based-pycs", "c", "m", "", SEARCHES_MAIN, NULL },
+	{ "python pypy", "WXQ", "check-hash-based-pycs", "", "c", "m", "", SEARCHES_MAIN, NULL },
 	{ "node nodejs", "rC",
 	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
 	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
@@ -51,26 +53,30 @@ static const struct interpreter {
 	  "test-reporter-destination test-shard test-skip-pattern test-timeout tls-cipher-list "
 	  "tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file-pattern "
 	  "trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
-	  "ep", "", "", SEARCHES_JS, NULL },
-	{ "bun", "r", "preload require cwd config", "ep", "", "run", SEARCHES_JS, NULL },
-	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "run", 0, NULL },
+	  "", "ep", "", "", SEARCHES_JS, NULL },
+	{ "bun", "r", "preload require cwd config", "", "ep", "", "run", SEARCHES_JS, NULL },
+	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "", "run", 0, NULL },
 	/* bash shell.c (open_shell_script), ksh93 path.c, zsh init.c (PATH_SCRIPT) */
-	{ "sh bash rbash dash ash zsh ksh mksh lksh pdksh posh yash", "oO", "rcfile init-file", "cs", "", "",
+	{ "sh bash rbash dash ash ksh mksh lksh pdksh posh yash", "oO", "rcfile init-file", "", "cs", "", "",
 	  IS_SHELL | ONE_DASH, "PATH" },
+	{ "zsh", "oO", "emulate", "", "cs", "", "", IS_SHELL, "PATH" },
+	{ "fish", "CdDfop",
+	  "init-command debug debug-output debug-stack-frames features profile profile-startup", "", "c", "",
+	  "", 0, NULL },
 	/* with -S */
-	{ "ruby", "IrC", "", "e", "", "", LOOKS_FIRST, "PATH" },
-	{ "perl", "I", "", "eE", "", "", LOOKS_FIRST, "PATH" },
-	{ "php", "dczStg", "define php-ini zend-extension server docroot", "rBRFEi", "f", "", 0, NULL },
-	{ "lua luajit", "el", "", "", "", "", 0, NULL },
-	{ "tclsh wish", "", "encoding", "", "", "", IS_SHELL | ONE_DASH, NULL },
-	{ "expect expectk", "cD", "", "", "fb", "", 0, NULL },
+	{ "ruby", "IrCEX", "", "FKTWix", "e", "", "", LOOKS_FIRST, "PATH" },
+	{ "perl", "IMm", "", "CDFix:", "eE", "", "", LOOKS_FIRST, "PATH" },
+	{ "php", "dczStg", "define php-ini zend-extension server docroot", "", "rBRFEi", "f", "", 0, NULL },
+	{ "lua luajit", "el", "", "", "", "", "", 0, NULL },
+	{ "tclsh wish", "", "encoding", "", "", "", "", IS_SHELL | ONE_DASH, NULL },
+	{ "expect expectk", "cD", "", "", "", "fb", "", 0, NULL },
 	{ "awk gawk mawk nawk original-awk", "vFel",
-	  "assign field-separator source load file+ fil+ exec+ exe+ ex+ include+", "", "fEi", "",
-	  BY_OPTION | LOOKS_FIRST, "AWKPATH" },
-	{ "sed gsed", "el", "expression line-length file+ fil+ fi+", "", "f", "", BY_OPTION, NULL },
+	  "assign field-separator source load file+ exec+ e+ E+ include+", "W", "", "fEi", "",
+	  BY_OPTION | LOOKS_FIRST | W_IS_LONG, "AWKPATH" },
+	{ "sed gsed", "el", "expression line-length file+", "", "", "f", "", BY_OPTION, NULL },
 	/* n: -nx is one option */
-	{ "gdb gdb-multiarch", "", "ex iex eval-command init-eval-command command+ ix+ init-command+", "n",
-	  "x", "", BY_OPTION | ONE_DASH, NULL },
+	{ "gdb gdb-multiarch", "", "ex iex eval-command init-eval-command command+ ix+ init-command+", "",
+	  "n", "x", "", BY_OPTION | ONE_DASH, NULL },
 };
 
 /* Where a program looks that has no such list. */
@@ -123,35 +129,48 @@ static const struct interpreter *interpreter_of(const struct command *c)
 	return NULL;
 }
 
-/* Is the long option arg in the list, with this mark? */
-static bool is_long(const struct interpreter *r, const char *arg, const char *mark)
+/* Is the long option of that name in the list?  script: as one that takes a script. */
+static bool is_long(const struct interpreter *r, const char *name, bool script)
 {
-	char name[64];
-	size_t len = 0;
+	size_t len = script ? strcspn(name, "=") : strlen(name), n;
+	char dashed[64];
 
-	if (arg[1] != '-' && !(r->flags & ONE_DASH))
+	if (len >= sizeof(dashed))
 		return false;
-	for (const char *p = arg + 1 + (arg[1] == '-'); *p && len + 1 < sizeof(name); p++) {
-		if (*p == '=' && *mark)
-			break;
-		name[len++] = *p == '_' ? '-' : *p;
+	for (size_t i = 0; i < len; i++)
+		dashed[i] = name[i] == '_' ? '-' : name[i];
+	for (const char *p = r->longs; script && len > 0 && *p; p += n + (p[n] == ' ')) {
+		n = strcspn(p, " ");
+		if (p[n - 1] == '+' && len < n && (len > 1 || n == 2) && memcmp(p, dashed, len) == 0)
+			return true;
 	}
-	if (*mark)
-		name[len++] = *mark;
-	return word_in_list(r->longs, name, len);
+	return !script && word_in_list(r->longs, dashed, len);
 }
 
-/*
- * Reads the letters of word *at, which moves to the last word that they take.  Returns the script that one of
- * them takes, "" where no file runs, or NULL.
- */
-static const char *read_letters(const struct interpreter *r, const struct command *c, size_t *at)
+/* The name of the long option at word *at, which moves to the word where it stands; "" where it is none. */
+static const char *long_name(const struct interpreter *r, const struct command *c, size_t *at)
 {
 	const char *arg = command_arg(c, *at);
 
+	if (arg[0] == '-' && arg[1] == '-')
+		return arg + 2;
+	if (arg[0] == '-' && arg[1] == 'W' && r->flags & W_IS_LONG)
+		return arg[2] ? arg + 2 : command_arg(c, ++*at);
+	return r->flags & ONE_DASH ? arg + 1 : "";
+}
+
+/*
+ * Reads the letters of arg, which is word *at, which moves to the last word that they take.  Returns the
+ * script that one of them takes, "" where no file runs, or NULL.
+ */
+static const char *read_letters(const struct interpreter *r, const struct command *c, const char *arg,
+				size_t *at)
+{
 	for (const char *p = arg + 1; *p; p++) {
 		if (strchr(r->stop, *p))
 			return "";
+		if (strchr(r->rest, *p))
+			return NULL;
 		if (strchr(r->joined, *p))
 			return p[1] ? p + 1 : command_arg(c, ++*at);
 		if (!strchr(r->shorts, *p))
@@ -172,7 +191,7 @@ static const char *script_of(const struct interpreter *r, const struct command *
 	bool verb = false;
 
 	for (size_t i = from; i < n; i++) {
-		const char *arg = command_arg(c, i), *joined = NULL;
+		const char *arg = command_arg(c, i), *joined = NULL, *name = long_name(r, c, &i);
 		bool option = r->flags & IS_SHELL ? *arg == '-' || *arg == '+' : *arg == '-' && arg[1];
 
 		*ret_at = i;
@@ -184,12 +203,12 @@ static const char *script_of(const struct interpreter *r, const struct command *
 			return arg;
 		else if (strcmp(arg, "--") == 0)
 			return i + 1 < n && !(r->flags & BY_OPTION) ? command_arg(c, *ret_at = i + 1) : NULL;
-		else if (is_long(r, arg, "+"))
-			joined = strchr(arg, '=') ? strchr(arg, '=') + 1 : command_arg(c, ++i);
-		else if (is_long(r, arg, ""))
+		else if (is_long(r, name, true))
+			joined = strchr(name, '=') ? strchr(name, '=') + 1 : command_arg(c, ++i);
+		else if (is_long(r, name, false))
 			i++;
 		else if (arg[1] != '-')
-			joined = read_letters(r, c, &i);
+			joined = read_letters(r, c, arg, &i);
 		*ret_at = i;
 		if (joined && (*joined || !(r->flags & BY_OPTION)))
 			return *joined ? joined : NULL;
