@@ -31,10 +31,12 @@ static const struct cmd_options table[] = {
 	{ programs, sub, { harmless, named, runs }, words, flags },
 #define SAME(programs, sub, letters, name)
 #define HELP(programs, options, first, second)
+#define NAMES(programs, forms)
 #include "options.def"
 #undef OPTIONS
 #undef SAME
 #undef HELP
+#undef NAMES
 };
 
 static const struct help {
@@ -43,10 +45,12 @@ static const struct help {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)
 #define SAME(programs, sub, letters, name)
 #define HELP(programs, options, first, second) { { programs, options, first, second } },
+#define NAMES(programs, forms)
 #include "options.def"
 #undef OPTIONS
 #undef SAME
 #undef HELP
+#undef NAMES
 };
 
 static uint32_t hash_byte(uint32_t h, uint8_t byte)

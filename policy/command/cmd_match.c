@@ -101,10 +101,12 @@ static const struct same {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)
 #define SAME(programs, sub, letters, name) { programs, sub, letters, name },
 #define HELP(programs, options, first, second)
+#define NAMES(programs, forms)
 #include "options.def"
 #undef OPTIONS
 #undef SAME
 #undef HELP
+#undef NAMES
 };
 
 static bool in_list(const char *list, const char *word)

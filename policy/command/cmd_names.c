@@ -22,8 +22,9 @@ static void names_add(struct cmd_names *names, const char *p, size_t len)
 /* python3.11 has the names python3 and python too: rules are written for the language. */
 static void names_add_versioned(struct cmd_names *names, const char *name)
 {
-	static const char *const bases[] = { "python", "pypy",	 "perl",  "ruby", "lua",  "luajit", "php",
-					     "node",   "nodejs", "tclsh", "wish", "java", "guile",  "deno" };
+	static const char *const bases[] = { "python", "pypy", "perl",	"ruby",	  "lua",
+					     "luajit", "php",  "node",	"nodejs", "tclsh",
+					     "wish",   "java", "guile", "deno",	  "pip" };
 
 	if (!name)
 		return;

@@ -15,6 +15,20 @@
 #include "policy/command/cmd.h"
 #include "policy/command/sentence.h"
 
+static const struct names {
+	const char *programs, *forms;
+} names[] = {
+#define OPTIONS(programs, sub, flags, harmless, named, runs, words)
+#define SAME(programs, sub, letters, name)
+#define HELP(programs, options, first, second)
+#define NAMES(programs, forms) { programs, forms },
+#include "policy/command/options.def"
+#undef OPTIONS
+#undef SAME
+#undef HELP
+#undef NAMES
+};
+
 struct cmd_compiler {
 	struct compiler *c;
 	const struct policy *p;
@@ -269,9 +283,80 @@ static int put_entry(struct cmd_compiler *cc, const struct sentence *s)
 	return 0;
 }
 
+/* Has s this form (len bytes), a few words with a blank between them, at word at?  The number of its words.
+ */
+static size_t form_words(const struct sentence *s, size_t at, const char *form, size_t len)
+{
+	size_t words = 0, n;
+
+	if (len == 1 && *form == '*')
+		return 1;
+	for (; len > 0; form += n, len -= n) {
+		const struct word *w = &s->words[at + words];
+
+		n = strcspn(form, " |");
+		if (at + words == s->n || w->quoted || strlen(w->text) != n || memcmp(w->text, form, n) != 0)
+			return 0;
+		words++;
+		n += n < len;
+	}
+	return words;
+}
+
+static const char *form_next(const char *form)
+{
+	form += strcspn(form, "|");
+	return form + strspn(form, "|");
+}
+
+/* Puts s with this form in place of `words` words of it. */
+static int put_form(struct cmd_compiler *cc, const struct sentence *s, size_t at, size_t words,
+		    const char *form, size_t len)
+{
+	struct sentence other UNINITIALIZED;
+	char text[LIMIT_LINE] UNINITIALIZED;
+
+	other.closed = s->closed;
+	memcpy(other.words, s->words, sizeof(other.words));
+	memcpy(text, form, len);
+	text[len] = '\0';
+	other.n = at;
+	for (char *p = text, *save = NULL; other.n < SENTENCE_WORDS && (p = strtok_r(p, " ", &save));
+	     p = NULL)
+		other.words[other.n++] = (struct word){ p, false };
+	for (size_t i = at + words; *form != '-' && i < s->n && other.n < SENTENCE_WORDS; i++)
+		other.words[other.n++] = s->words[i];
+	return put_entry(cc, &other);
+}
+
+/* Puts the rule once more for each other name of its subcommand (NAMES of options.def). */
+static int put_names(struct cmd_compiler *cc, const struct sentence *s)
+{
+	const char *program = path_basename(s->words[0].text), *form;
+	size_t at = 1, words = 0;
+	int r = 0;
+
+	while (at < s->n && s->words[at].text[0] == '-')
+		at++;
+	for (const struct names *row = names; at < s->n && row < names + sizeof(names) / sizeof(names[0]);
+	     row++) {
+		if (!word_in_list(row->programs, program, strlen(program)))
+			continue;
+		for (form = row->forms, words = 0; *form && !words; form = form_next(form))
+			words = form_words(s, at, form, strcspn(form, "|"));
+		for (form = row->forms; words && *form && r >= 0; form = form_next(form))
+			if (!form_words(s, at, form, strcspn(form, "|")))
+				r = put_form(cc, s, at, words, form, strcspn(form, "|"));
+	}
+	return r;
+}
+
 static int put_sentence(const struct sentence *s, void *ctx)
 {
-	return put_entry(ctx, s);
+	struct cmd_compiler *cc = ctx;
+	int r = put_entry(cc, s);
+
+	return r < 0 || cc->rule->kind == RULE_CMD_ALLOW ? r : put_names(cc, s);
 }
 
 static int compile_rule(struct cmd_compiler *cc, uint32_t index)
