@@ -203,6 +203,9 @@ t_explain_reads_the_first_line() {
 	out_has 'deny = banned'
 	run pale explain exec -- ./st && rc_is 3
 	out_has 'ask = asktool'
+	# The advice is about the command that the rule names, and not about the one that was typed.
+	run pale explain exec -- sh "$HOME/bin/asktool" x && rc_is 3
+	out_has '       allow = asktool x'
 	run pale explain exec -- ./sl && rc_is 1
 	out_has 'pale cannot determine which program'
 	run pale explain exec -- ./fine x && rc_is 0

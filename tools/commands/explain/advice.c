@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/base/path.h"
+#include "policy/command/argv.h"
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/judge/eval.h"
@@ -79,11 +80,11 @@ static const char *allow_key(const struct request *req)
 	return req->access == ACCESS_READ ? "read" : "write";
 }
 
-/* The rule text that names exactly this target. */
-static char *rule_text(const struct question *q)
+/* The rule text that names exactly this target; of a command, the one that the decision is about. */
+static char *rule_text(const struct question *q, const struct request *judged)
 {
 	const char *target = q->target;
-	char *text = NULL;
+	char line[LIMIT_LINE] UNINITIALIZED, *text = NULL;
 	size_t len;
 
 	if (q->req.is_datagram)
@@ -93,16 +94,16 @@ static char *rule_text(const struct question *q)
 	if (q->req.op != OP_EXEC)
 		return strdup(target);
 	/* The program is named without its directory, so that the line holds wherever it is installed. */
-	len = strlen(path_basename(q->req.argv[0])) + strlen(target) + 1;
-	text = malloc(len);
-	if (text)
-		snprintf(text, len, "%s%s", path_basename(q->req.argv[0]),
-			 strchr(target, ' ') ? strchr(target, ' ') : "");
+	len = argv_join(judged->argv + 1, judged->argc - 1, line, sizeof(line));
+	if (len >= sizeof(line) ||
+	    asprintf(&text, "%s%s%s", path_basename(judged->argv[0]), len ? " " : "", line) < 0)
+		return NULL;
 	return text;
 }
 
 /* Judges again with these lines added to the user's policy. */
-static enum verdict try_lines(const struct loaded *l, const struct question *q, const char *lines)
+static enum verdict try_lines(const struct loaded *l, const struct question *q, const struct request *judged,
+			      const char *lines)
 {
 	_cleanup_free_ char *bytes = NULL;
 	struct loaded again = { 0 };
@@ -123,16 +124,18 @@ static enum verdict try_lines(const struct loaded *l, const struct question *q, 
 	if (r == 0)
 		r = loaded_from_bundle(&again, &b, &d);
 	if (r == 0)
-		v = eval(&again.image, &q->req).verdict;
+		v = verdict_strictest(eval(&again.image, judged).verdict,
+				      eval(&again.image, &q->req).verdict);
 	loaded_done(&again);
 	bundle_done(&b);
 	diags_done(&d);
 	return v;
 }
 
-static char *suggest(const struct loaded *l, const struct question *q, const char *key, enum verdict wanted)
+static char *suggest(const struct loaded *l, const struct question *q, const struct request *judged,
+		     const char *key, enum verdict wanted)
 {
-	_cleanup_free_ char *text = rule_text(q);
+	_cleanup_free_ char *text = rule_text(q, judged);
 	_cleanup_free_ char *lines = NULL;
 
 	if (!text || strpbrk(text, "\n\r"))
@@ -141,7 +144,7 @@ static char *suggest(const struct loaded *l, const struct question *q, const cha
 		lines = NULL;
 		return NULL;
 	}
-	return try_lines(l, q, lines) == wanted ? TAKE_PTR(lines) : NULL;
+	return try_lines(l, q, judged, lines) == wanted ? TAKE_PTR(lines) : NULL;
 }
 
 /* Names the rule that no line of the user's policy can override. */
@@ -169,14 +172,15 @@ static char *blame(const struct loaded *l, const struct decision *d)
 	return n < 0 ? NULL : text;
 }
 
-char *advice(const struct loaded *l, const struct question *q, const struct decision *d)
+char *advice(const struct loaded *l, const struct question *q, const struct request *judged,
+	     const struct decision *d)
 {
 	const struct image_rule *rule = image_rule(&l->image, d->rule);
 	const char *fixed = reason_advice(d->reason);
 	char *lines;
 
 	if (d->verdict == VERDICT_ALLOW) {
-		lines = suggest(l, q, "deny", VERDICT_DENY);
+		lines = suggest(l, q, judged, "deny", VERDICT_DENY);
 		return lines ? lines : blame(l, d);
 	}
 	if (rule && rule->hard && hard_advice((enum rule_kind)rule->kind))
@@ -185,6 +189,6 @@ char *advice(const struct loaded *l, const struct question *q, const struct deci
 		return strdup(fixed);
 	if (rule && rule->kind == RULE_BRANCH)
 		return blame(l, d);
-	lines = suggest(l, q, allow_key(&q->req), VERDICT_ALLOW);
+	lines = suggest(l, q, judged, allow_key(&q->req), VERDICT_ALLOW);
 	return lines ? lines : blame(l, d);
 }

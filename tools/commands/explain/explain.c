@@ -291,14 +291,16 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 }
 
 /* Inside a session there is no advice: its policy cannot be changed there, and `loaded` does not decide. */
-static char *advise(const struct explainer *x, const struct question *q, const struct decision *d)
+static char *advise(const struct explainer *x, const struct question *q, const struct verdict_of *v)
 {
+	const struct decision *d = &v->d;
+
 	if (q->builtin || x->around.nested)
 		return NULL;
 	if (d->reason == REASON_UNHOOKED)
 		return strdup("start the session at level full, or with: pale run --allow-unhooked (what it "
 			      "then does is not seen)");
-	return advice(&x->loaded, q, d);
+	return advice(&x->loaded, q, v->chain ? &v->chain->held : &q->req, d);
 }
 
 static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)
@@ -319,7 +321,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 		q->req.pids = NULL;
 	if (r == 0) {
 		decide(x, q, &v);
-		change = v.granted ? NULL : advise(x, q, &v.d);
+		change = v.granted ? NULL : advise(x, q, &v);
 		if (x->o->json)
 			report_json(x, q, &v, change);
 		else

@@ -22,7 +22,9 @@ int explain_past(const struct options *o, const char *id);
 
 /*
  * What to write to change a decision: tested lines that work, or why no line can (the caller must free it).
+ * judged: the command that the decision is about, such as a script of an interpreter; else q's own request.
  */
-char *advice(const struct loaded *l, const struct question *q, const struct decision *d);
+char *advice(const struct loaded *l, const struct question *q, const struct request *judged,
+	     const struct decision *d);
 
 #endif
