@@ -42,7 +42,7 @@ LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, 
      __NR_rt_tgsigqueueinfo)
 /* By number and not by name: what the headers say is not asked. */
 LIST(is_console_request, 0x540c, 0x5412, 0x541c, 0x541d, 0x5423)
-LIST(is_carried_request, 0x40086602, 0x401c5820, 0x70616c65)
+LIST(is_carried_request, 0x40086602, 0x401c5820, 0x70616c65, 0x541b)
 LIST(is_reflink_request, 0x40049409, 0x4020940d, (int)0xc0189436)
 LIST(is_attribute_request, 0x40087602, 0x40806685, (int)0x800c6613, 0x40047211, (int)0xc0506617,
      (int)0xc0406618, (int)0xc0406619)
@@ -158,22 +158,25 @@ static uint32_t want_setsockopt(uint32_t level, uint32_t name)
 	/* SO_BINDTODEVICE, SO_BINDTOIFINDEX. */
 	if (level == 1 && (name == 25 || name == 62))
 		return NO(EPERM);
-	return level == 0 || level == 41 || level == 17 || (level == 1 && name == 15) ? CARRY : YES;
+	return level == 0 || level == 41 || level == 17 ||
+			       (level == 1 && (name == 15 || name == 16 || name == 29 || name == 35))
+		       ? CARRY
+		       : YES;
 }
 
 /* SO_TYPE, SO_PROTOCOL, SO_DOMAIN. */
 static uint32_t want_getsockopt(uint32_t level, uint32_t name)
 {
 	if (level == 1)
-		return name == 3 || name == 38 || name == 39 ? CARRY : YES;
+		return name == 3 || name == 4 || name == 15 || name == 38 || name == 39 ? CARRY : YES;
 	return level == 0 || level == 41 || level == 17 ? CARRY : YES;
 }
 
-static uint32_t want_send(int nr, const uint64_t *a)
+static uint32_t want_send(const struct filter_setup *s, int nr, const uint64_t *a)
 {
 	if (a[nr == __NR_sendmsg ? 2 : 3] & 0x20000000)
 		return NO(EOPNOTSUPP);
-	return nr != __NR_sendto || a[4] != 0 ? CARRY : YES;
+	return nr != __NR_sendto || a[4] != 0 || s->level == LEVEL_STRICT ? CARRY : YES;
 }
 
 static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t *a)
@@ -211,11 +214,11 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 	if (nr == __NR_setsockopt)
 		return want_setsockopt((uint32_t)a[1], (uint32_t)a[2]);
 	if (nr == __NR_sendto || nr == __NR_sendmsg || nr == __NR_sendmmsg)
-		return want_send(nr, a);
+		return want_send(s, nr, a);
 	if (nr == __NR_recvfrom)
-		return a[4] != 0 ? CARRY : YES;
+		return a[4] != 0 || s->level == LEVEL_STRICT ? CARRY : YES;
 	if (nr == __NR_getsockopt)
-		return want_getsockopt((uint32_t)a[1], (uint32_t)a[2]);
+		return passed ? YES : want_getsockopt((uint32_t)a[1], (uint32_t)a[2]);
 	return want_process(s, nr, a);
 }
 

@@ -65,6 +65,45 @@ static long call_sendto(void)
 	return heard(server, f_sendto(fd, "secret", 6, 0, (struct sockaddr *)&at, sizeof(at)));
 }
 
+/* What is sent without a name, and taken out again. */
+static long call_send(void)
+{
+	int pair[2];
+
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	errno = MARKER;
+	return heard(pair[0], f_send(pair[1], "secret", 6, 0));
+}
+
+static long recv_by(ssize_t n)
+{
+	return n == 6 ? 0 : -1;
+}
+
+static int sent(void)
+{
+	int pair[2];
+
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	(void)!write(pair[1], "secret", 6);
+	errno = MARKER;
+	return pair[0];
+}
+
+static long call_recv(void)
+{
+	char buf[8];
+
+	return recv_by(f_recv(sent(), buf, sizeof(buf), 0));
+}
+
+static long call___recv_chk(void)
+{
+	char buf[8];
+
+	return recv_by(f___recv_chk(sent(), buf, sizeof(buf), sizeof(buf), 0));
+}
+
 static struct msghdr message(struct sockaddr_in *at, struct iovec *iov)
 {
 	*at = place();

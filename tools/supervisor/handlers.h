@@ -35,6 +35,7 @@ struct answer carry_getsockname(struct caller *c); /* line_ends.c */
 struct answer carry_getpeername(struct caller *c);
 struct answer carry_getsockopt(struct caller *c); /* line_options.c */
 struct answer carry_setsockopt(struct caller *c);
+struct answer carry_unread(struct caller *c);  /* ioctl(2) FIONREAD */
 struct answer carry_sendmsg(struct caller *c); /* line_send.c */
 struct answer carry_sendmmsg(struct caller *c);
 struct answer carry_recvfrom(struct caller *c); /* line_recv.c */

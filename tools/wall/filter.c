@@ -94,7 +94,7 @@ enum gate {
 	ADDRESSED,
 	SOCKET,
 	PAIR,
-	GETOPT,
+	GATED_GETOPT,
 	SETOPT,
 	SCOPED,
 	DOMAIN,
@@ -174,13 +174,14 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 	case COUNTED:
 		return gate_is_open(b->setup) ? b->passed : b->allow;
 	case ADDRESSED:
-		return if_whole(b, 4, 0, b->allow, b->notify);
+		return b->setup->level == LEVEL_STRICT ? b->notify : if_whole(b, 4, 0, b->allow, b->notify);
 	case SOCKET:
 		return filter_socket(b);
 	case PAIR:
 		return filter_socketpair(b);
-	case GETOPT:
-		return filter_getsockopt(b);
+	case GATED_GETOPT:
+		return gate_is_open(b->setup) ? if_whole(b, 5, b->setup->pass, b->allow, filter_getsockopt(b))
+					      : filter_getsockopt(b);
 	case SETOPT:
 		return filter_setsockopt(b);
 	case SCOPED:

@@ -83,8 +83,8 @@ static const uint32_t datagram_levels[] = { IPPROTO_IP, IPPROTO_IPV6, IPPROTO_UD
 
 unsigned filter_getsockopt(struct builder *b)
 {
-	static const uint32_t kinds[] = { SO_TYPE, SO_DOMAIN, SO_PROTOCOL };
-	unsigned kind = bpf_load(&b->bpf, low(2), if_any(b, kinds, 3, b->notify, b->allow));
+	static const uint32_t kinds[] = { SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ERROR, SO_REUSEPORT };
+	unsigned kind = bpf_load(&b->bpf, low(2), if_any(b, kinds, 5, b->notify, b->allow));
 	unsigned at = bpf_test(&b->bpf, BPF_JEQ, SOL_SOCKET, kind, b->allow);
 
 	return bpf_load(&b->bpf, low(1), if_any(b, datagram_levels, DATAGRAM_LEVELS, b->notify, at));
@@ -100,12 +100,13 @@ unsigned filter_setsockopt(struct builder *b)
 {
 	static const uint32_t v4_routes[] = { IP_OPTIONS }, v6_routes[] = { IPV6_RTHDR, IPV6_2292PKTOPTIONS };
 	static const uint32_t devices[] = { SO_BINDTODEVICE, SO_BINDTOIFINDEX };
+	static const uint32_t line_own[] = { SO_REUSEPORT, SO_PASSCRED, SO_TIMESTAMP_OLD,
+					     SO_TIMESTAMPNS_OLD };
 	unsigned denied = answer_at(b, EPERM);
 	unsigned v4 = bpf_load(&b->bpf, low(2), if_any(b, v4_routes, 1, denied, b->notify));
 	unsigned v6 = bpf_load(&b->bpf, low(2), if_any(b, v6_routes, 2, denied, b->notify));
-	/* Linux 6.13 and newer refuse this option on sockets that are not inet. */
-	unsigned reuse = bpf_test(&b->bpf, BPF_JEQ, SO_REUSEPORT, b->notify, b->allow);
-	unsigned own = bpf_load(&b->bpf, low(2), if_any(b, devices, 2, denied, reuse));
+	unsigned other = if_any(b, line_own, 4, b->notify, b->allow);
+	unsigned own = bpf_load(&b->bpf, low(2), if_any(b, devices, 2, denied, other));
 	unsigned at = bpf_test(&b->bpf, BPF_JEQ, SOL_SOCKET, own, b->allow);
 
 	at = bpf_test(&b->bpf, BPF_JEQ, IPPROTO_UDP, b->notify, at);

@@ -189,19 +189,25 @@ static struct answer bind_path(struct caller *c, const struct endpoint *e, const
 
 /* --- any --- */
 
+/* The kernel chooses the name, or it is an abstract one, or one that the kernel refuses. */
+static struct answer bind_nameless(struct caller *c, const struct endpoint *e)
+{
+	const struct timespec ever = { 0 };
+
+	if (bind(e->fd, &e->addr.sa, e->len) < 0)
+		return answer_result(-errno);
+	made_at(c->sup, e->fd, "", &ever);
+	return answer_result(0);
+}
+
 /* No rule is about listening under an abstract name: a client that connects to it is judged by `unix =`. */
 static struct answer bind_abstract(struct caller *c, const struct endpoint *e, const char *name)
 {
 	struct request req = { .op = OP_BIND, .access = op_access(OP_BIND), .path = name };
 	const struct decision d = { .verdict = VERDICT_ALLOW, .reason = REASON_HOST, .rule = RULE_NONE };
-	const struct timespec ever = { 0 };
-
 	if (!verdict_conclude(c, &req, name, d) || !caller_alive(c))
 		return answer_result(-EACCES);
-	if (bind(e->fd, &e->addr.sa, e->len) < 0)
-		return answer_result(-errno);
-	made_at(c->sup, e->fd, "", &ever);
-	return answer_result(0);
+	return bind_nameless(c, e);
 }
 
 struct answer bind_unix(struct caller *c, const struct endpoint *e)
@@ -213,8 +219,8 @@ struct answer bind_unix(struct caller *c, const struct endpoint *e)
 		return bind_path(c, e, name);
 	case SOCKADDR_ABSTRACT:
 		return bind_abstract(c, e, name);
-	case SOCKADDR_NONE: /* autobind, or an address that the kernel refuses */
+	case SOCKADDR_NONE:
 		break;
 	}
-	return answer_result(bind(e->fd, &e->addr.sa, e->len) < 0 ? -errno : 0);
+	return bind_nameless(c, e);
 }

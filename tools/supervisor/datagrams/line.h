@@ -30,7 +30,7 @@
 #include "tools/supervisor/net/net.h"
 #include "tools/supervisor/threads/asking.h"
 
-#define LINES_MAX     512u
+#define LINES_MAX     4096u
 #define LINE_PAIRS    1024u  /* remembered socketpair(2)s of datagrams: ends */
 #define LINE_PEERS    32u    /* remembered of a line; of more the oldest are judged anew */
 #define LINE_QUERIES  256u   /* of a line, waiting for the forwarder */
@@ -39,6 +39,7 @@
 #define LINE_LONGEST  65507u /* of UDP: RFC 768 in an IPv4 packet */
 #define LINE_BUFFER   (256u << 10)
 #define LINE_CONSULTS 16 /* peers that a human is asked about */
+#define LINE_OPTIONS  16 /* of setsockopt(2), which are the real sockets' */
 
 struct line_addr {
 	socklen_t len; /* 0: none */
@@ -105,7 +106,10 @@ struct line {
 	bool is_bound; /* by bind(2) */
 	bool is_open;  /* a rule opened its port: anybody may come */
 	bool v6only;
-	struct asker who; /* who made or connected it */
+	int error;		  /* SO_ERROR; an empty message in the line wakes who waits for data */
+	int option[LINE_OPTIONS]; /* line_options.c */
+	uint32_t options_set;	  /* bits */
+	struct asker who;	  /* who made or connected it */
 	/* What it says of itself.  A unix one's are its real socket's: peer.len is 1 where that is connected.
 	 */
 	struct line_addr own, peer;
@@ -188,10 +192,15 @@ void lines_done(struct supervisor *s);
 bool line_connect(struct caller *c, const struct endpoint *e, struct answer *ret);
 bool line_bind(struct caller *c, const struct endpoint *e, struct answer *ret);
 bool line_listen(struct caller *c, const struct endpoint *e, struct answer *ret);
+/*
+ * What was written into the line before goes first, and where it was connected to then.  The loop is quick,
+ * but for what waits for a human, which keeps its way anyhow, or for a slow reader.
+ */
+void line_let_out(struct line *l);
 
 /* --- line_send.c --- */
 
-/* sendto(2) with an address. */
+/* sendto(2).  Nothing is sent in vain: what the kernel would refuse at once is refused. */
 struct answer line_sendto(struct caller *c, struct line *l, int fd);
 
 /* --- line_memory.c: messages in the caller's memory --- */
@@ -227,6 +236,10 @@ void line_pump(struct line *l);
 void line_ready(struct loop_watch *w, uint32_t events);
 /* What was sent without a name was not taken yet. */
 bool line_is_sending(struct line *l);
+/* Sets on a new real socket what was set on the line.  Under the lock. */
+void line_set_options(const struct line *l, int fd);
+/* Nothing more will be sent: the session's end is shut. */
+bool line_is_at_end(const struct line *l);
 /* Its real socket of that kind, made where there is none: a descriptor that is the line's, or -errno.  Under
  * the lock. */
 int line_real(struct line *l, enum line_reach reach);
@@ -236,6 +249,10 @@ int line_send_inet(struct line *l, const void *data, size_t len, const struct li
 
 /* --- line_in.c ----------------------------------------------------------------------------------- */
 
+/* What was sent to the connected peer found nobody there: whoever waits is woken.  From any thread. */
+void line_refused(struct line *l);
+/* The line's pending error, which is then told; 0: none.  fd: a duplicate of the session's end. */
+int line_take_error(struct line *l, int fd);
 /* Puts a message into the line.  0 or -errno: -EAGAIN where there is no room.  In the loop's thread. */
 int line_hand_on(struct line *l, const void *data, size_t len, const struct line_addr *from);
 /* The source of the message of len bytes that was taken while `unread` bytes lay in the socket.  Under the
@@ -265,6 +282,8 @@ bool line_may_send(struct line *l, const struct line_addr *dest);
 void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie);
 /* Who of the session is reached at addr: a cookie; 0: nobody of it. */
 uint64_t line_own_cookie(struct line *l, const struct line_addr *addr);
+/* A human would be asked. */
+bool line_is_question(struct caller *c, const struct line_addr *dest);
 /* May c send to dest?  May block.  Recorded and told. */
 enum line_leave line_judge(struct caller *c, const struct line_addr *dest, uint64_t *ret_cookie);
 /* The same for what is sent without a name, in the loop's thread: sets the passage of way and of the line. */

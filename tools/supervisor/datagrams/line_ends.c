@@ -68,11 +68,7 @@ static int probe(const struct line *l, const struct line_addr *own, const struct
 	return 0;
 }
 
-/*
- * What was sent before goes where the line was connected to then.  The loop is quick, but for what waits for
- * a human, which keeps its way anyhow, or for a slow reader.
- */
-static void let_out(struct line *l)
+void line_let_out(struct line *l)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
 
@@ -114,7 +110,7 @@ static int connect_inet(struct caller *c, struct line *l, const struct endpoint 
 	struct lines *all = l->all;
 	int r;
 
-	let_out(l);
+	line_let_out(l);
 	if (e->len < sizeof(e->addr.sa.sa_family))
 		return -EINVAL;
 	if (e->addr.sa.sa_family == AF_UNSPEC) {
@@ -147,7 +143,7 @@ static struct answer connect_local(struct caller *c, struct line *l, const struc
 
 	if (r < 0)
 		return answer_result(r);
-	let_out(l);
+	line_let_out(l);
 	a = connect_unix(c, &real);
 	endpoint_done(&real);
 	if (a.kind != ANSWER_VALUE)

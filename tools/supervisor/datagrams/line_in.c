@@ -59,6 +59,30 @@ int line_hand_on(struct line *l, const void *data, size_t len, const struct line
 	return r;
 }
 
+void line_refused(struct line *l)
+{
+	pthread_mutex_lock(&l->all->lock);
+	if (!l->dead && !l->error) {
+		l->error = ECONNREFUSED;
+		(void)send(l->watch.fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	pthread_mutex_unlock(&l->all->lock);
+}
+
+int line_take_error(struct line *l, int fd)
+{
+	char first;
+	int e;
+
+	pthread_mutex_lock(&l->all->lock);
+	e = l->error;
+	l->error = 0;
+	if (e && recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		(void)recv(fd, &first, 1, MSG_DONTWAIT);
+	pthread_mutex_unlock(&l->all->lock);
+	return e;
+}
+
 /*
  * What is unread is the last so many messages: the sum of their lengths tells how many, the first one's own
  * length which, where an empty one stands beside it.

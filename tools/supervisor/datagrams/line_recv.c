@@ -70,6 +70,8 @@ static int take(struct caller *c, struct line *l, int fd, int flags, struct rece
 	/* No errors are queued, no byte is urgent. */
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
+	if ((r = line_take_error(l, fd)) > 0)
+		return -r;
 	if (flags & MSG_OOB)
 		return -EOPNOTSUPP;
 	ret->data = caller_scratch(c, LINE_BUFFER);
@@ -96,7 +98,7 @@ static struct answer recvfrom_line(struct caller *c, struct line *l, int fd)
 		return conclude(c, fd, r);
 	n = in.held < c->arg[2] ? in.held : (size_t)c->arg[2];
 	r = line_write(c, c->arg[1], in.data, n);
-	if (r == 0)
+	if (r == 0 && c->arg[4] != 0)
 		r = line_put_addr(c, c->arg[4], c->arg[5], &in.from);
 	if (r < 0)
 		return answer_result(r);
@@ -120,6 +122,8 @@ static int put_name(struct caller *c, uint64_t at, const struct line_message *m,
 	uint32_t room = m->namelen, len = from->len;
 	int r;
 
+	if (m->name == 0)
+		return 0;
 	if ((int)room < 0)
 		return -EINVAL;
 	r = line_write(c, m->name, &from->at, room < len ? room : len);
@@ -159,8 +163,6 @@ static struct answer recvmsg_line(struct caller *c, struct line *l, int fd)
 
 	if (r < 0)
 		return answer_result(r);
-	if (m.name == 0)
-		return answer_continue();
 	return conclude(c, fd, receive(c, l, fd, (int)c->arg[2], c->arg[1], &m));
 }
 
@@ -186,8 +188,6 @@ static struct answer recvmmsg_line(struct caller *c, struct line *l, int fd)
 
 		c->worker->scratch_used = 0;
 		r = caller_read(c, at, &m, sizeof(m));
-		if (r == 0 && done == 0 && m.name == 0)
-			return answer_continue();
 		if (r == 0)
 			r = receive(c, l, fd, done ? flags | MSG_DONTWAIT : flags, at, &m);
 		if (r < 0)

@@ -149,6 +149,7 @@ int line_real(struct line *l, enum line_reach reach)
 	fd = real_socket(l->domain, reach);
 	if (fd < 0)
 		return fd;
+	line_set_options(l, fd);
 	take_port(l, fd);
 	r->watch = (struct loop_watch){ .fd = fd, .ready = real_ready };
 	r->events = EPOLLIN;
@@ -220,8 +221,8 @@ static bool send_out_inet(struct line *l, struct line_way *way, const void *data
 	return way->passage != PASSAGE_ASKED;
 }
 
-/* Nothing more will come: the other end was shut down.  An empty message looks the same but for this. */
-static bool is_at_end(const struct line *l)
+/* An empty message looks the same but for this. */
+bool line_is_at_end(const struct line *l)
 {
 	struct pollfd p = { .fd = l->watch.fd, .events = POLLRDHUP };
 
@@ -240,7 +241,7 @@ static ssize_t take_message(struct line *l, struct line_way *way, bool *sent)
 	pthread_mutex_lock(&l->all->lock);
 	n = recv(l->watch.fd, buf, LINE_BUFFER, MSG_DONTWAIT | MSG_TRUNC);
 	*way = (struct line_way){ l->peer, l->who, l->passage, l->turn };
-	if (n == 0 && is_at_end(l))
+	if (n == 0 && line_is_at_end(l))
 		l->eof = true;
 	/* Longer than the buffer of any socket that was left as it was made. */
 	*sent = n > LINE_BUFFER;

@@ -1,7 +1,8 @@
 /*
- * Messages that are sent with a name: judged by it, and sent by the real socket.
+ * Messages: judged by their name, or by the connected peer's, and sent by the real socket.
  *
- * A message without one is the kernel's to put into the line, where the loop takes it.
+ * What write(2), and send(2) of a program without hooks, put into the line itself the loop takes
+ * (line_relay.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 
 /* The data and where it shall go. */
 struct parcel {
-	struct endpoint to; /* fd: a duplicate of the real socket where unix, else unused */
+	struct endpoint to; /* len 0: the connected peer; fd: a duplicate of the real socket where unix */
 	const uint8_t *data;
 	size_t len;
 	int flags; /* of the call */
@@ -72,16 +73,28 @@ static struct line_addr dest_of(const struct line *l, const struct endpoint *to)
 	return d;
 }
 
-static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
+static struct line_addr peer_of(struct line *l)
+{
+	struct line_addr peer;
+
+	pthread_mutex_lock(&l->all->lock);
+	peer = l->peer;
+	pthread_mutex_unlock(&l->all->lock);
+	return peer;
+}
+
+static long send_inet(struct caller *c, struct line *l, int fd, const struct parcel *p)
 {
 	struct line_addr dest;
 	enum line_leave leave;
 	uint64_t cookie = 0;
-	int r = check_addr(l, &p->to);
+	int r = p->to.len ? check_addr(l, &p->to) : 0;
 
 	if (r < 0)
 		return r;
-	dest = dest_of(l, &p->to);
+	dest = p->to.len ? dest_of(l, &p->to) : peer_of(l);
+	if (dest.len == 0)
+		return -EDESTADDRREQ;
 	if (line_is_dns(&dest)) {
 		struct asker who = asker_of(c);
 
@@ -91,10 +104,15 @@ static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
 	pthread_mutex_lock(&l->all->lock);
 	leave = line_may_send(l, &dest) ? LEAVE_KNOWN : LEAVE_NONE;
 	pthread_mutex_unlock(&l->all->lock);
+	/* Who has connected does not wait for a human: the loop asks, and keeps it meanwhile. */
+	if (leave == LEAVE_NONE && p->to.len == 0 && line_is_question(c, &dest))
+		return send(fd, p->data, p->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : (long)p->len;
 	if (leave == LEAVE_NONE)
 		leave = line_judge(c, &dest, &cookie);
 	if (leave == LEAVE_NONE)
 		return -EACCES;
+	if (leave == LEAVE_LOST && p->to.len == 0)
+		line_refused(l);
 	if (leave == LEAVE_LOST)
 		return (long)p->len;
 	if (!caller_alive(c))
@@ -109,7 +127,7 @@ static long send_inet(struct caller *c, struct line *l, const struct parcel *p)
 
 /* --- unix ---------------------------------------------------------------------------------------- */
 
-/* Called back with the held place of the address that was judged. */
+/* Called back with the held place of the address that was judged; without one to the connected peer. */
 static int send_there(struct caller *c, const struct endpoint *e, const struct sockaddr *sa, socklen_t len)
 {
 	const struct parcel *p = CONTAINER_OF(e, struct parcel, to);
@@ -146,16 +164,30 @@ static long send_unix(struct caller *c, struct line *l, struct parcel *p)
 		return fd < 0 ? fd : -EMFILE;
 	p->to.domain = AF_UNIX;
 	p->to.reach = send_there;
-	a = connect_unix(c, &p->to);
+	a = p->to.len ? connect_unix(c, &p->to) : answer_result(send_there(c, &p->to, NULL, 0));
 	endpoint_done(&p->to);
 	return a.kind == ANSWER_VALUE ? a.value : -(long)a.error;
 }
 
 /* --- any ----------------------------------------------------------------------------------------- */
 
-static long send_parcel(struct caller *c, struct line *l, struct parcel *p)
+/* What the kernel refuses before it looks at the address, or what cannot be had here. */
+static int check_flags(const struct line *l, int flags)
 {
-	return l->domain == AF_UNIX ? send_unix(c, l, p) : send_inet(c, l, p);
+	if (line_is_at_end(l))
+		return -EPIPE;
+	return flags & MSG_OOB || (flags & MSG_MORE && l->domain != AF_UNIX) ? -EOPNOTSUPP : 0;
+}
+
+static long send_parcel(struct caller *c, struct line *l, int fd, struct parcel *p)
+{
+	int r = check_flags(l, p->flags);
+
+	if (r < 0 || (r = -line_take_error(l, fd)) < 0)
+		return r;
+	if (p->to.len == 0)
+		line_let_out(l);
+	return l->domain == AF_UNIX ? send_unix(c, l, p) : send_inet(c, l, fd, p);
 }
 
 static size_t longest(const struct line *l)
@@ -163,15 +195,22 @@ static size_t longest(const struct line *l)
 	return l->domain == AF_UNIX ? UNIX_LONGEST : LINE_LONGEST;
 }
 
-/* A message with a name. */
-static long send_message(struct caller *c, struct line *l, const struct line_message *m, int flags)
+/*
+ * What comes along with a message: no line carries descriptors, as where SO_PASSRIGHTS is off, and
+ * credentials would be the supervisor's.
+ */
+static long send_message(struct caller *c, struct line *l, int fd, const struct line_message *m, int flags)
 {
 	struct parcel p = { .to.fd = -1, .to.len = m->namelen, .flags = flags };
 	uint8_t *data;
 	ssize_t n;
 	int r;
 
-	if ((int)m->namelen < 0)
+	if (m->controllen > 0)
+		return l->domain == AF_UNIX ? -EPERM : -EINVAL;
+	if (!m->name)
+		p.to.len = 0;
+	if ((int)p.to.len < 0)
 		return -EINVAL;
 	/* The kernel cuts it (copy_msghdr_from_user). */
 	if (p.to.len > sizeof(p.to.addr))
@@ -184,18 +223,19 @@ static long send_message(struct caller *c, struct line *l, const struct line_mes
 		return n;
 	p.data = data;
 	p.len = (size_t)n;
-	return send_parcel(c, l, &p);
+	return send_parcel(c, l, fd, &p);
 }
 
 /* sendto(2) as a message of one part; the vector lies in our memory and not the caller's. */
 struct answer line_sendto(struct caller *c, struct line *l, int fd)
 {
-	struct parcel p = { .to.fd = -1, .to.len = (socklen_t)c->arg[5], .flags = (int)c->arg[3] };
+	struct parcel p = { .to.fd = -1, .flags = (int)c->arg[3] };
 	uint8_t *data;
 	int r;
 
-	(void)fd;
-	if ((int)c->arg[5] < 0 || p.to.len > sizeof(p.to.addr))
+	if (c->arg[4] != 0)
+		p.to.len = (socklen_t)c->arg[5];
+	if ((int)p.to.len < 0 || p.to.len > sizeof(p.to.addr))
 		return answer_result(-EINVAL);
 	if (c->arg[2] > longest(l))
 		return answer_result(-EMSGSIZE);
@@ -209,12 +249,7 @@ struct answer line_sendto(struct caller *c, struct line *l, int fd)
 		return answer_result(r);
 	p.data = data;
 	p.len = c->arg[2];
-	return answer_result(send_parcel(c, l, &p));
-}
-
-static bool has_name(const struct line_message *m)
-{
-	return m->name != 0 && m->namelen != 0;
+	return answer_result(send_parcel(c, l, fd, &p));
 }
 
 static struct answer sendmsg_line(struct caller *c, struct line *l, int fd)
@@ -222,29 +257,12 @@ static struct answer sendmsg_line(struct caller *c, struct line *l, int fd)
 	struct line_message m;
 	int r = caller_read(c, c->arg[1], &m, sizeof(m));
 
-	(void)fd;
-	if (r < 0)
-		return answer_result(r);
-	return has_name(&m) ? answer_result(send_message(c, l, &m, (int)c->arg[2])) : answer_continue();
+	return answer_result(r < 0 ? r : send_message(c, l, fd, &m, (int)c->arg[2]));
 }
 
 struct answer carry_sendmsg(struct caller *c)
 {
 	return line_serve(c, sendmsg_line);
-}
-
-/* One of a vector: it may have no name, while another has. */
-static long send_one(struct caller *c, struct line *l, int fd, const struct line_message *m)
-{
-	uint8_t *data;
-	ssize_t n;
-
-	if (has_name(m))
-		return send_message(c, l, m, (int)c->arg[3]);
-	n = line_gather(c, m, longest(l), &data);
-	if (n < 0)
-		return n;
-	return send(fd, data, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : n;
 }
 
 /* Messages before one that fails are sent and counted. */
@@ -259,7 +277,7 @@ static long send_all(struct caller *c, struct line *l, int fd, const uint8_t *ve
 		unsigned sent;
 
 		memcpy(&m, vec + (size_t)done * LINE_MESSAGE_VECTOR, sizeof(m));
-		r = send_one(c, l, fd, &m);
+		r = send_message(c, l, fd, &m, (int)c->arg[3]);
 		if (r < 0)
 			break;
 		sent = (unsigned)r;
@@ -273,7 +291,6 @@ static long send_all(struct caller *c, struct line *l, int fd, const uint8_t *ve
 static struct answer sendmmsg_line(struct caller *c, struct line *l, int fd)
 {
 	unsigned n = (unsigned)c->arg[2];
-	bool named = false;
 	uint8_t *vec;
 	int r;
 
@@ -285,13 +302,7 @@ static struct answer sendmmsg_line(struct caller *c, struct line *l, int fd)
 	r = caller_read(c, c->arg[1], vec, (size_t)n * LINE_MESSAGE_VECTOR);
 	if (r < 0)
 		return answer_result(r);
-	for (unsigned i = 0; i < n && !named; i++) {
-		struct line_message m;
-
-		memcpy(&m, vec + (size_t)i * LINE_MESSAGE_VECTOR, sizeof(m));
-		named = has_name(&m);
-	}
-	return named ? answer_result(send_all(c, l, fd, vec, n)) : answer_continue();
+	return answer_result(send_all(c, l, fd, vec, n));
 }
 
 struct answer carry_sendmmsg(struct caller *c)

@@ -149,6 +149,8 @@ static void settle(struct line *l, struct line_way *way, enum line_leave leave, 
 	if (l->turn == way->turn)
 		l->passage = lasts || leave == LEAVE_NONE ? way->passage : PASSAGE_UNJUDGED;
 	pthread_mutex_unlock(&l->all->lock);
+	if (leave == LEAVE_LOST)
+		line_refused(l);
 }
 
 static struct line_consult *consult_of(struct asking *a)
@@ -210,8 +212,7 @@ bool line_consults_end(struct lines *all)
 	return ended;
 }
 
-/* A human would be asked. */
-static bool is_question(struct caller *c, const struct line_addr *dest)
+bool line_is_question(struct caller *c, const struct line_addr *dest)
 {
 	struct request req;
 	struct meaning m;
@@ -233,7 +234,7 @@ void line_judge_way(struct line *l, struct line_way *way)
 	if (way->passage == PASSAGE_OPEN)
 		return;
 	asker_stand_in(&c, all->sup, &way->who, all->desk);
-	if (!is_question(&c, &way->peer)) {
+	if (!line_is_question(&c, &way->peer)) {
 		leave = line_judge(&c, &way->peer, &cookie);
 		settle(l, way, leave, cookie);
 		return;

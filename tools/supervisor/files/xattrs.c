@@ -277,6 +277,8 @@ struct answer carry_ioctl(struct caller *c)
 		atomic_fetch_add(&ring->hook_robbed, c->arg[2] == RING_ROBBED);
 		return answer_result(0);
 	}
+	if (command == FIONREAD)
+		return carry_unread(c);
 	h = held_new(c, OP_CHMOD, op_access(OP_CHMOD));
 	r = size == 0 ? -EPERM : h ? held_object(h, c, &n, 0) : -ENOMEM;
 	if (r == 0)
