@@ -356,7 +356,7 @@ static void tick(struct running *r)
 
 static void wait_agent(struct running *r)
 {
-	while (!r->ended) {
+	while (!r->ended && !session_clock_gives_up(r->a->launch->clock)) {
 		struct pollfd p[] = {
 			{ .fd = r->sigfd, .events = POLLIN },
 			{ .fd = r->a->launch->fd, .events = POLLIN },
@@ -387,6 +387,8 @@ static void wait_agent(struct running *r)
 			r->told_to_end = true;
 		tick(r);
 	}
+	if (!r->ended)
+		r->fate.status = SIGKILL;
 }
 
 /* Serves the processes that the command left behind until they have ended by themselves. */
@@ -422,8 +424,8 @@ static void linger(struct running *r)
 	}
 }
 
-/* Ends the remaining processes of the session, then stops answering their calls. */
-static void end_rest(struct running *r)
+/* Ends the remaining processes of the session, then stops answering their calls.  How many would not end. */
+static size_t end_rest(struct running *r)
 {
 	size_t left;
 
@@ -439,6 +441,7 @@ static void end_rest(struct running *r)
 		supervisor_stop(r->supervisor);
 	r->a->launch->on_narrowed = NULL;
 	r->a->launch->on_reload = NULL;
+	return left;
 }
 
 struct agent_end agentproc_run(const struct agentproc *a)
@@ -448,6 +451,7 @@ struct agent_end agentproc_run(const struct agentproc *a)
 		agent_environment(a->environment, a->preload, a->launch->runtime_dir, NULL, a->fence->level);
 	struct agent_end end = { .refused = true, .code = EXIT_PALE };
 	int error = envp ? block_signals(&r) : -ENOMEM;
+	size_t left;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (error == 0) {
@@ -464,9 +468,10 @@ struct agent_end agentproc_run(const struct agentproc *a)
 		terminal_end(r.terminal);
 		r.fate.error = error;
 		end = agent_end_of(a, &r.fate);
-		end_rest(&r);
+		left = end_rest(&r);
 		terminal_done(r.terminal);
 		agent_end_overrule(&end, a->launch->clock->why);
+		end.left = left;
 		(void)close(r.sigfd);
 		sigprocmask(SIG_SETMASK, &r.old_mask, NULL);
 	}

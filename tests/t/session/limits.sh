@@ -74,6 +74,29 @@ t_time_of_the_stopped() {
 }
 
 # Each ends as soon as it has a child, so that whoever is looked for is gone; TERM means nothing to them.
+# A command that is dead and cannot be waited for, as one in a file system that does not answer.
+t_time_of_the_unkillable() {
+	local tracer agent
+	need strace
+	OPTS=(--timeout 1s)
+	bg held sleep 600
+	until_true 10 pgrep -P "$BG" -x sleep >"$S/agent" || fail "it does not begin"
+	agent=$(pgrep -P "$BG" -x sleep)
+	strace -qq -o "$S/trace" -p "$agent" &
+	tracer=$!
+	until_true 10 grep -q "^TracerPid:.$tracer" "/proc/$agent/status" || fail "it is not traced"
+	kill -STOP "$tracer"
+	until_true 20 eval '! kill -0 "$BG"' 2>/dev/null || {
+		kill -KILL "$tracer"
+		fail "the session goes on"
+	}
+	kill -KILL "$tracer"
+	bg_wait held
+	rc_is 124
+	err_has "1 processes of the session would not end"
+	err_has "changed, runs later: the workspace was not looked at"
+}
+
 t_time_of_a_storm() {
 	pids
 	cat >storm.py <<-'END'

@@ -18,6 +18,7 @@
 
 #define GRACE_MS 5000
 #define AGAIN_MS 20 /* between two rounds of KILL */
+#define KILLS_MS 3000
 
 /*
  * When the agent stops, so does pale, for the shell to see it; the time limit must hold even then.  SIGCONT
@@ -101,6 +102,11 @@ bool session_clock_tick(struct session_clock *c, pid_t spare)
 	if (now >= c->kill_ms)
 		(void)tree_signal(SIGKILL, spare);
 	return true;
+}
+
+bool session_clock_gives_up(const struct session_clock *c)
+{
+	return c->why != END_ITSELF && clock_awake_ms() > c->kill_ms + KILLS_MS;
 }
 
 unsigned session_clock_grace(const struct session_clock *c, unsigned usual_ms)

@@ -136,6 +136,9 @@ int session_clock_wait(const struct session_clock *c, int ms);
 /* Signals all our descendants, except spare and its descendants, when the time has come: true while it ends
  * them. */
 bool session_clock_tick(struct session_clock *c, pid_t spare);
+/* True where the command has been killed for seconds and does not end: a file system holds it that does not
+ * answer, or a tracer from outside that does not let it go. */
+bool session_clock_gives_up(const struct session_clock *c);
 /* Milliseconds from now that the remaining processes have to end by themselves. */
 unsigned session_clock_grace(const struct session_clock *c, unsigned usual_ms);
 
