@@ -191,7 +191,7 @@ size_t carried_entries(const char *dir)
 
 void carried_done(struct carried *t)
 {
-	supervisor_stop(t->sup);
+	(void)supervisor_stop(t->sup);
 	close(t->go);
 	munmap(t->setup.kernel_ring, ring_size());
 	free(t->reader);

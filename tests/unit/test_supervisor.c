@@ -286,7 +286,7 @@ START_TEST(after_the_end_it_is_enosys)
 	carried_start(&t, see_the_end);
 	carried_go(&t);
 	usleep(50000);
-	supervisor_stop(t.sup);
+	(void)supervisor_stop(t.sup);
 	ck_assert_int_eq(waitpid(t.child, &status, 0), t.child);
 	ck_assert_int_eq(status, 0);
 }

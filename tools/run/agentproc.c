@@ -424,10 +424,11 @@ static void linger(struct running *r)
 	}
 }
 
-/* Ends the remaining processes of the session, then stops answering their calls.  How many would not end. */
+/* Ends the remaining processes of the session, then stops answering their calls.  How many would not end, and
+ * how many threads of ours. */
 static size_t end_rest(struct running *r)
 {
-	size_t left;
+	size_t left, held = 0;
 
 	/* The programs of surfaces are our children, but they are no part of the session. */
 	surfaces_stop(r->a->launch->surfaces);
@@ -438,10 +439,13 @@ static size_t end_rest(struct running *r)
 	if (left)
 		talk("%zu processes of the session would not end", left);
 	if (r->supervisor)
-		supervisor_stop(r->supervisor);
+		held = supervisor_stop(r->supervisor);
+	if (held)
+		talk("a file system that does not answer holds %zu calls: pale run stays until it does",
+		     held);
 	r->a->launch->on_narrowed = NULL;
 	r->a->launch->on_reload = NULL;
-	return left;
+	return left + held;
 }
 
 struct agent_end agentproc_run(const struct agentproc *a)

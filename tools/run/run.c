@@ -242,7 +242,7 @@ static void finish_run(struct run *r, const struct agent_end *how)
 		snprintf(status, sizeof(status), "exit %d%s", how->code, whys[how->why]);
 	/* The helper closes its ledger while this side examines the workspace. */
 	launch_part(&r->launch, status);
-	/* The file system that holds a process would hold the look at the workspace, too. */
+	/* The file system that holds them would hold the look at the workspace, too. */
 	if (how->left)
 		talk("changed, runs later: the workspace was not looked at");
 	else

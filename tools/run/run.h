@@ -220,7 +220,7 @@ struct agent_end {
 	int signal;   /* the signal that killed it, or 0 */
 	bool refused; /* pale ended it or never started it; code is pale's exit code */
 	enum end_why why;
-	size_t left; /* processes that would not end */
+	size_t left; /* processes that would not end, and calls that a file system holds */
 };
 
 /* How far an agent got: its exec or a step before it failed with error, or it ended with status. */

@@ -78,15 +78,15 @@ t_time_of_the_stopped() {
 t_time_of_the_unkillable() {
 	local tracer agent
 	need strace
-	OPTS=(--timeout 1s)
+	OPTS=(--timeout 6s)
 	bg held sleep 600
-	until_true 10 pgrep -P "$BG" -x sleep >"$S/agent" || fail "it does not begin"
+	until_true 10 pgrep -P "$BG" -x sleep >/dev/null || fail "it does not begin"
 	agent=$(pgrep -P "$BG" -x sleep)
 	strace -qq -o "$S/trace" -p "$agent" &
 	tracer=$!
-	until_true 10 grep -q "^TracerPid:.$tracer" "/proc/$agent/status" || fail "it is not traced"
+	until_true 5 grep -qs "^TracerPid:.$tracer" "/proc/$agent/status" || fail "it is not traced"
 	kill -STOP "$tracer"
-	until_true 20 eval '! kill -0 "$BG"' 2>/dev/null || {
+	until_true 40 eval '! kill -0 "$BG"' 2>/dev/null || {
 		kill -KILL "$tracer"
 		fail "the session goes on"
 	}

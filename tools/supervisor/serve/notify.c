@@ -470,7 +470,7 @@ int supervisor_start(const struct supervisor_setup *setup, int listener, struct 
 	return r;
 }
 
-void supervisor_stop(struct supervisor *s)
+size_t supervisor_stop(struct supervisor *s)
 {
 	size_t left = workers_stop(s);
 
@@ -481,4 +481,5 @@ void supervisor_stop(struct supervisor *s)
 	 * process ends. */
 	if (left == 0 && resolver_end(s) && lines_end(s))
 		supervisor_free(s);
+	return left;
 }

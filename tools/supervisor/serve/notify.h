@@ -2,6 +2,8 @@
 #ifndef PALE_NOTIFY_H
 #define PALE_NOTIFY_H
 
+#include <stddef.h>
+
 struct supervisor;
 struct supervisor_setup;
 
@@ -18,7 +20,8 @@ int supervisor_start(const struct supervisor_setup *setup, int listener, struct 
 void supervisor_tick(struct supervisor *s);
 /* Gives up the calls of these callers at once.  From the main thread. */
 void supervisor_waiter_gone(struct supervisor *s);
-/* Stops serving: calls that are not answered yet get ENOSYS.  Joins the threads, bounded in time. */
-void supervisor_stop(struct supervisor *s);
+/* Stops serving: calls that are not answered yet get ENOSYS.  Joins the threads, bounded in time: how many
+ * did not end. */
+size_t supervisor_stop(struct supervisor *s);
 
 #endif
