@@ -203,6 +203,7 @@ t_inside_what_is_open() {
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
 		.subversion/servers .config/fish/fish_variables .config/Code/User/settings.json .config/zed/settings.json
+		.config/zed/settings_backup.json
 		# histories
 		.ipython/profile_default/history.sqlite .ipython/profile_x/history.sqlite .julia/logs/repl_history.jl
 		.emacs.d/history .emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
