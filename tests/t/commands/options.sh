@@ -75,4 +75,17 @@ t_helps() {
 	out_has "git ls-remote x -h: "
 }
 
+# The names of a subcommand are those that the programs have for it.
+t_names() {
+	need npm
+	run python3 "$O/names.py" "$O/options.def"
+	rc_is 0
+	cat "$S/out"
+	# That it would notice one.
+	sed 's/|isnt|/|/' "$O/options.def" >"$S/other.def"
+	run python3 "$O/names.py" "$S/other.def"
+	rc_is 1
+	out_has "npm isnt is install: "
+}
+
 scenario "$@"
