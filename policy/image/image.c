@@ -57,7 +57,7 @@ static bool header_ok(const struct image_header *h, const uint8_t *base, size_t 
 
 	if (h->size != size || h->mode > MODE_DANGER || h->approvals > APPROVALS_ASK)
 		return false;
-	if (h->reads > READS_FLOOR || h->network > NETWORK_OPEN || h->launch > LAUNCH_TRUSTED)
+	if (h->reads > READS_FLOOR || h->network > NETWORK_MODELS || h->launch > LAUNCH_TRUSTED)
 		return false;
 	for (size_t i = 0; i < SEC_COUNT; i++)
 		if (!image_span_ok(&h->sec[i], size))

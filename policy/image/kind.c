@@ -28,6 +28,7 @@ static const struct {
 	[RULE_NET_ASK] = { "network", "ask", VERDICT_ASK },
 	[RULE_NET_DENY] = { "network", "deny", VERDICT_DENY },
 	[RULE_NET_CORE] = { "network", "core", VERDICT_ALLOW },
+	[RULE_NET_MODEL] = { "network", "model", VERDICT_ALLOW },
 	[RULE_NET_EXTRA] = { "network", "extra", VERDICT_ALLOW },
 	[RULE_NET_UDP] = { "network", "udp", VERDICT_ALLOW },
 	[RULE_NET_UNIX] = { "network", "unix", VERDICT_ALLOW },

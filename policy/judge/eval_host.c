@@ -49,7 +49,8 @@ struct host_query {
  */
 #define SAYS(kind) (1u << ((kind)-RULE_NET_ALLOW))
 #define SAYS_DENY  SAYS(RULE_NET_DENY)
-#define SAYS_CORE  (SAYS_DENY | SAYS(RULE_NET_CORE))
+#define SAYS_MODEL (SAYS_DENY | SAYS(RULE_NET_MODEL))
+#define SAYS_CORE  (SAYS_MODEL | SAYS(RULE_NET_CORE))
 #define SAYS_HOSTS (SAYS_DENY | SAYS(RULE_NET_ALLOW) | SAYS(RULE_NET_ASK) | SAYS(RULE_NET_UDP))
 #define SAYS_ALL   (SAYS_HOSTS | SAYS_CORE | SAYS(RULE_NET_EXTRA))
 enum speaker { SPEAKER_OWN, SPEAKER_PRESET, SPEAKER_PRESET_LOCAL, SPEAKER_COUNT };
@@ -59,6 +60,7 @@ static const uint8_t speakers[][SPEAKER_COUNT] = {
 	[NETWORK_MERGE] = { SAYS_ALL, SAYS_ALL, SAYS_ALL },
 	[NETWORK_REPLACE] = { SAYS_HOSTS, SAYS_DENY, SAYS_HOSTS },
 	[NETWORK_OPEN] = { SAYS_ALL, SAYS_ALL, SAYS_ALL },
+	[NETWORK_MODELS] = { SAYS_MODEL, SAYS_MODEL, SAYS_HOSTS | SAYS_MODEL },
 };
 
 /* The kinds of rules that count for a stream and for a datagram; a name may serve both. */
@@ -244,6 +246,8 @@ static struct decision unnamed(const struct host_query *q)
 
 	if (q->kinds == SAYS_DATAGRAM)
 		d = decision_deny(REASON_UDP, RULE_NONE);
+	if (q->img->h->network == NETWORK_MODELS && !is_localhost(q))
+		d.verdict = VERDICT_DENY;
 	/* For a name, check_addr() then judges where it leads. */
 	if (q->img->h->network == NETWORK_OPEN && !is_localhost(q) &&
 	    (q->class == ADDR_PUBLIC || q->n_name > 0))

@@ -90,6 +90,7 @@ static const char *why_broad(const struct lint *l, const struct rule *r)
 		return broad_command(r);
 	case RULE_NET_ALLOW:
 	case RULE_NET_CORE:
+	case RULE_NET_MODEL:
 	case RULE_NET_EXTRA:
 	case RULE_NET_UDP:
 		return broad_host(r);

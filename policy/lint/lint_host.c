@@ -298,12 +298,15 @@ static int on_mode(struct lint *l, const struct rule *r)
 
 	if (r->rank == RANK_PRESET)
 		return 0;
-	if (mode == NETWORK_STRICT && opens(r->kind) && r->kind != RULE_NET_CORE)
+	if (mode == NETWORK_STRICT && opens(r->kind) && r->kind != RULE_NET_CORE && r->kind != RULE_NET_MODEL)
+		speaks = false;
+	if (mode == NETWORK_MODELS && opens(r->kind) && r->kind != RULE_NET_MODEL)
 		speaks = false;
 	if (speaks || (r->kind != RULE_NET_BIND && !opens(r->kind)))
 		return 0;
 	return lint_add(l, SEVERITY_WARNING, r, "silent", "[network] mode = merge, or replace",
-			"has no effect in network mode %s", mode == NETWORK_OFF ? "off" : "strict");
+			"has no effect in network mode %s",
+			mode == NETWORK_OFF ? "off" : mode == NETWORK_MODELS ? "models" : "strict");
 }
 
 static int on_rule(struct lint *l, const struct rule *r)

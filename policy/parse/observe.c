@@ -63,6 +63,7 @@ static bool stays(const struct rule *r)
 	case RULE_CMD_DENYLIST:
 	case RULE_NET_ALLOW:
 	case RULE_NET_CORE:
+	case RULE_NET_MODEL:
 	case RULE_NET_EXTRA:
 	case RULE_NET_UDP:
 	case RULE_NET_UNIX:

@@ -54,6 +54,7 @@ static const struct key_def keys[] = {
 	{ "network", "ask", KEY_HOST, RULE_NET_ASK, NULL },
 	{ "network", "deny", KEY_HOST, RULE_NET_DENY, NULL },
 	{ "network", "core", KEY_HOST, RULE_NET_CORE, "write `allow = HOST`" },
+	{ "network", "model", KEY_HOST, RULE_NET_MODEL, "write `allow = HOST`" },
 	{ "network", "extra", KEY_HOST, RULE_NET_EXTRA, "write `allow = HOST`" },
 	{ "network", "udp", KEY_HOST, RULE_NET_UDP, NULL },
 	{ "network", "unix", KEY_SOCKET, RULE_NET_UNIX, NULL },
@@ -117,6 +118,7 @@ static const struct {
 	{ SET_NET_MODE, "merge", NETWORK_MERGE },
 	{ SET_NET_MODE, "replace", NETWORK_REPLACE },
 	{ SET_NET_MODE, "open", NETWORK_OPEN },
+	{ SET_NET_MODE, "models", NETWORK_MODELS },
 	{ SET_NET_DEFAULT, "ask", VERDICT_ASK },
 	{ SET_NET_DEFAULT, "deny", VERDICT_DENY },
 };
@@ -139,7 +141,7 @@ static const struct {
 	[SET_HOME] = { "home", "known, closed or open" },
 	[SET_CMD_DEFAULT] = { "default", "allow, ask or deny" },
 	[SET_READ_ONLY] = { "read_only", "deny or rules" },
-	[SET_NET_MODE] = { "mode", "off, strict, merge, replace or open" },
+	[SET_NET_MODE] = { "mode", "off, models, strict, merge, replace or open" },
 	[SET_NET_DEFAULT] = { "default", "ask or deny; to allow every host write `mode = open`" },
 };
 

@@ -71,7 +71,7 @@ struct rule *policy_add(struct policy *p)
 
 const char *network_name(enum network network)
 {
-	static const char *const names[] = { "off", "strict", "merge", "replace", "open" };
+	static const char *const names[] = { "off", "strict", "merge", "replace", "open", "models" };
 
 	return (unsigned)network < NELEM(names) ? names[network] : "?";
 }

@@ -12,7 +12,14 @@
 /* The strictest first.  NONE is read-only, and in the workspace only what rules name can be read. */
 enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
-enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN };
+enum network {
+	NETWORK_OFF,
+	NETWORK_STRICT,
+	NETWORK_MERGE,
+	NETWORK_REPLACE,
+	NETWORK_OPEN,
+	NETWORK_MODELS
+};
 /* "off", "strict", ... */
 const char *network_name(enum network network);
 /* [files] home: which entries of the home exist for a session. */
@@ -68,6 +75,7 @@ enum rule_kind {
 	RULE_NET_ASK,
 	RULE_NET_DENY,
 	RULE_NET_CORE,	 /* core =       allowed in network modes strict, merge and open */
+	RULE_NET_MODEL,	 /* model =      a core host that serves a model: all that mode models allows */
 	RULE_NET_EXTRA,	 /* extra =      allowed in merge and open: what a preset adds to its core */
 	RULE_NET_UDP,	 /* udp =        may be reached by datagrams, which no other rule allows */
 	RULE_NET_UNIX,	 /* unix =       this socket may be connected to */

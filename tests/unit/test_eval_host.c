@@ -123,40 +123,41 @@ static const struct spoken {
 	enum rank rank;
 	enum transport by;
 	const char *rule, *host, *addr;
-	enum verdict off, strict, merge, replace, open;
+	enum verdict off, strict, merge, replace, open, models;
 } spoken[] = {
-	{ RULE_NET_CORE, RANK_PRESET, STREAM, "core.org", "core.org", NULL, D, A, A, Q, A },
-	{ RULE_NET_EXTRA, RANK_PRESET, STREAM, "extra.org", "extra.org", NULL, D, Q, A, Q, A },
-	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "pallow.org", "pallow.org", NULL, D, Q, A, Q, A },
-	{ RULE_NET_ASK, RANK_PRESET, STREAM, "pask.org", "pask.org", NULL, D, Q, Q, Q, Q },
-	{ RULE_NET_DENY, RANK_PRESET, STREAM, "pdeny.org", "pdeny.org", NULL, D, D, D, D, D },
-	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "pudp.org", "pudp.org", NULL, D, D, A, D, A },
-	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", "localhost", NULL, D, A, A, A, A },
-	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", NULL, "127.0.0.1", D, A, A, A, A },
-	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "localhost:3000", NULL, "::1", D, A, A, A, A },
-	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "127.0.0.2", NULL, "127.0.0.2", D, Q, A, Q, A },
-	{ RULE_NET_ALLOW, RANK_USER, STREAM, "allow.org", "allow.org", NULL, D, Q, A, A, A },
-	{ RULE_NET_ASK, RANK_USER, STREAM, "ask.org", "ask.org", NULL, D, Q, Q, Q, Q },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "deny.org", "deny.org", NULL, D, D, D, D, D },
-	{ RULE_NET_UDP, RANK_USER, DATAGRAM, "udp.org", "udp.org", NULL, D, D, A, A, A },
-	{ RULE_NET_ALLOW, RANK_USER, STREAM, "10.0.0.0/8", NULL, "10.1.1.1", D, Q, A, A, A },
-	{ RULE_NET_ALLOW, RANK_PROJECT, STREAM, "trusted.org", "trusted.org", NULL, D, Q, A, A, A },
+	{ RULE_NET_CORE, RANK_PRESET, STREAM, "core.org", "core.org", NULL, D, A, A, Q, A, D },
+	{ RULE_NET_MODEL, RANK_PRESET, STREAM, "model.org", "model.org", NULL, D, A, A, Q, A, A },
+	{ RULE_NET_EXTRA, RANK_PRESET, STREAM, "extra.org", "extra.org", NULL, D, Q, A, Q, A, D },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "pallow.org", "pallow.org", NULL, D, Q, A, Q, A, D },
+	{ RULE_NET_ASK, RANK_PRESET, STREAM, "pask.org", "pask.org", NULL, D, Q, Q, Q, Q, D },
+	{ RULE_NET_DENY, RANK_PRESET, STREAM, "pdeny.org", "pdeny.org", NULL, D, D, D, D, D, D },
+	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "pudp.org", "pudp.org", NULL, D, D, A, D, A, D },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", "localhost", NULL, D, A, A, A, A, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "localhost:3000", NULL, "127.0.0.1", D, A, A, A, A, A },
+	{ RULE_NET_UDP, RANK_PRESET, DATAGRAM, "localhost:3000", NULL, "::1", D, A, A, A, A, A },
+	{ RULE_NET_ALLOW, RANK_PRESET, STREAM, "127.0.0.2", NULL, "127.0.0.2", D, Q, A, Q, A, Q },
+	{ RULE_NET_ALLOW, RANK_USER, STREAM, "allow.org", "allow.org", NULL, D, Q, A, A, A, D },
+	{ RULE_NET_ASK, RANK_USER, STREAM, "ask.org", "ask.org", NULL, D, Q, Q, Q, Q, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "deny.org", "deny.org", NULL, D, D, D, D, D, D },
+	{ RULE_NET_UDP, RANK_USER, DATAGRAM, "udp.org", "udp.org", NULL, D, D, A, A, A, D },
+	{ RULE_NET_ALLOW, RANK_USER, STREAM, "10.0.0.0/8", NULL, "10.1.1.1", D, Q, A, A, A, D },
+	{ RULE_NET_ALLOW, RANK_PROJECT, STREAM, "trusted.org", "trusted.org", NULL, D, Q, A, A, A, D },
 	/* what no rule names */
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", NULL, D, Q, Q, Q, A },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "93.1.1.1", D, Q, Q, Q, A },
-	{ RULE_NET_DENY, RANK_USER, DATAGRAM, "x.org", NULL, "93.1.1.1", D, D, D, D, A },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "10.1.1.1", D, Q, Q, Q, Q },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "127.0.0.1", D, Q, Q, Q, Q },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "localhost", NULL, D, Q, Q, Q, Q },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "169.254.169.254", D, D, D, D, D },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "meta.org", "169.254.169.254", D, D, D, D, D },
-	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", "10.1.1.1", D, D, D, D, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", NULL, D, Q, Q, Q, A, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "93.1.1.1", D, Q, Q, Q, A, D },
+	{ RULE_NET_DENY, RANK_USER, DATAGRAM, "x.org", NULL, "93.1.1.1", D, D, D, D, A, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "10.1.1.1", D, Q, Q, Q, Q, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "127.0.0.1", D, Q, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "localhost", NULL, D, Q, Q, Q, Q, Q },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", NULL, "169.254.169.254", D, D, D, D, D, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "meta.org", "169.254.169.254", D, D, D, D, D, D },
+	{ RULE_NET_DENY, RANK_USER, STREAM, "x.org", "other.org", "10.1.1.1", D, D, D, D, D, D },
 };
 
 START_TEST(test_modes)
 {
 	const struct spoken *s = &spoken[_i];
-	const enum verdict want[] = { s->off, s->strict, s->merge, s->replace, s->open };
+	const enum verdict want[] = { s->off, s->strict, s->merge, s->replace, s->open, s->models };
 
 	fx.p.s.net_default = VERDICT_ASK;
 	fixture_rule(&fx, s->kind, s->rule)->rank = s->rank;
