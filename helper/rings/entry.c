@@ -37,6 +37,7 @@ static const char *const notes[NOTE_COUNT] = {
 	[NOTE_DYNAMIC] = "not hooked",
 	[NOTE_STATIC] = "static program",
 	[NOTE_NAME] = "name claimed by the process",
+	[NOTE_ANYWAY] = NOTE_ANYWAY_TEXT,
 	[NOTE_FLOOR] = "newer than the session: the floor does not let it be executed",
 };
 
@@ -226,7 +227,8 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	if (r->verdict != VERDICT_ALLOW && r->verdict != VERDICT_ASK)
 		r->verdict = VERDICT_DENY;
 	h->tally->calls[id]++;
-	h->tally->denied[id] += r->verdict == VERDICT_DENY && !proc_is_look(r->op, r->reason, r->target);
+	h->tally->denied[id] += r->verdict == VERDICT_DENY && r->note != NOTE_ANYWAY &&
+				!reason_is_quiet(r->op, r->reason, r->target);
 	h->tally->around += r->note == NOTE_AROUND;
 	who = who_is(h, id, r->pid);
 	key = key_of(h, id, r, who.exe);
@@ -295,12 +297,13 @@ void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_
 	 */
 	if (id == FEED_HOOK && (h->level != LEVEL_HOOKS || r->verdict == VERDICT_ALLOW))
 		r->id = 0;
+	if (id == FEED_HOOK || (r->kind == RING_CLAIM && r->note != NOTE_ANYWAY))
+		r->note = NOTE_NONE;
 	if (r->kind == RING_CLAIM) {
 		r->kind = RING_DECISION;
 		id = FEED_HOOK;
 	}
 	if (id == FEED_HOOK) {
-		r->note = NOTE_NONE;
 		if (r->kind == RING_DECISION)
 			r->exe = "";
 	}

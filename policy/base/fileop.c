@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* O_TMPFILE includes the bit of O_DIRECTORY. */
 static bool is_tmpfile(int flags)
@@ -66,6 +67,14 @@ int op_existence(enum op op, unsigned access, unsigned mode, const char *path)
 	if (mode || (access & ACCESS_WRITE && (op == OP_WRITE || op == OP_RENAME || op == OP_LINK)))
 		return 0;
 	return -ENOENT;
+}
+
+int access_mode(enum op op, unsigned access)
+{
+	if (op != OP_READ && op != OP_WRITE)
+		return F_OK;
+	access = access ? access : op_access(op);
+	return (access & ACCESS_READ ? R_OK : 0) | (access & ACCESS_WRITE ? W_OK : 0);
 }
 
 bool op_makes(enum op op)

@@ -36,6 +36,10 @@ int open_existence(int flags, unsigned mode, unsigned *ret_access);
  */
 int op_existence(enum op op, unsigned access, unsigned mode, const char *path);
 
+/* The mode for access(2) with which the kernel is asked whether ordinary permissions allow the operation on a
+ * file that exists; F_OK where they do not tell. */
+int access_mode(enum op op, unsigned access);
+
 /* True for an operation that can make a new name. */
 bool op_makes(enum op op);
 

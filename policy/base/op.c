@@ -82,6 +82,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_GIT] = "git obeys this file, so pale judges what is written to it",
 	[REASON_REPEATED] = "already denied in this turn",
 	[REASON_HOME] = "no rule opens this entry of the home",
+	[REASON_ABSENT] = "a secret, which does not exist for the session",
 	[REASON_VARIABLE] = "an allow rule covers only the environment that the session began with",
 };
 

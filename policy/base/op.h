@@ -99,6 +99,7 @@ enum reason {
 	REASON_PROOF,	   /* a rule allows it, but it cannot be undone, so it must be confirmed */
 	REASON_HOME,	   /* an entry of the home that no rule opens */
 	REASON_VARIABLE,   /* an allow names it, and a variable changes what it does */
+	REASON_ABSENT,	   /* an optional file that holds a secret */
 	REASON_COUNT
 };
 

@@ -185,6 +185,7 @@ static void compile_rules(struct compiler *c, const struct policy *p)
 			.layer = (uint8_t)r->layer,
 			.rank = (uint8_t)r->rank,
 			.hard = is_hard(r->kind),
+			.absent = r->absent,
 			.proof = p->s.proves && r->kind == RULE_CMD_ALLOW && r->rank != RANK_PRESET &&
 				 !r->unproven,
 		};

@@ -41,3 +41,9 @@ bool proc_is_look(enum op op, enum reason reason, const char *path)
 {
 	return op == OP_READ && reason == REASON_PROCESS && strncmp(path, "/proc/", 6) == 0;
 }
+
+bool reason_is_quiet(enum op op, enum reason reason, const char *path)
+{
+	return proc_is_look(op, reason, path) ||
+	       (op == OP_READ && (reason == REASON_HOME || reason == REASON_ABSENT));
+}

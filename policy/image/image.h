@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 11u
+#define IMAGE_VERSION 12u
 /* The versions of all that the processes of a session share (ring.h, wire.h).  They stand in the image,
  * which none of these processes can write. */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
@@ -44,8 +44,9 @@ struct image_rule {
 	uint32_t text, pattern, file, message; /* string offsets; message 0 = none */
 	uint32_t line;
 	uint8_t kind, layer, rank, hard;
-	uint8_t proof; /* an act that it allows and that cannot be undone is asked: eval_is_final() */
-	uint8_t unused[3];
+	uint8_t proof;	/* an act that it allows and that cannot be undone is asked: eval_is_final() */
+	uint8_t absent; /* what it closes does not exist for a reader */
+	uint8_t unused[2];
 };
 
 struct image_ident {

@@ -77,7 +77,8 @@ bool decision_is_by_port(const struct image *img, const struct decision *d);
 /* True where the denied file does not exist for the session: ENOENT, recorded but not printed. */
 static inline bool decision_is_absence(const struct decision *made, enum op op)
 {
-	return made->verdict == VERDICT_DENY && made->reason == REASON_HOME && op == OP_READ;
+	return made->verdict == VERDICT_DENY && op == OP_READ &&
+	       (made->reason == REASON_HOME || made->reason == REASON_ABSENT);
 }
 /* The rule's `message =`, or NULL. */
 const char *decision_message(const struct image *img, const struct decision *d);

@@ -49,12 +49,19 @@ static struct decision unnamed(const struct image *img, unsigned bit)
 	return d;
 }
 
+static bool is_absent(const struct image *img, uint32_t rule)
+{
+	const struct image_rule *r = image_rule(img, rule);
+
+	return r && r->absent;
+}
+
 static struct decision decide_hard(const struct image *img, uint32_t rule)
 {
 	struct decision d = decision_deny(REASON_SELF, rule);
 
 	if (!is_kind(img, &d, RULE_FILE_SELF) && !is_kind(img, &d, RULE_FILE_HIDDEN))
-		d.reason = REASON_RULE;
+		d.reason = is_absent(img, rule) ? REASON_ABSENT : REASON_RULE;
 	return d;
 }
 

@@ -36,6 +36,7 @@ static const struct key_def keys[] = {
 	{ "files", "ask_write", KEY_PATH, RULE_FILE_ASK_WRITE, NULL },
 	{ "files", "read", KEY_PATH, RULE_FILE_READ, NULL },
 	{ "files", "sensitive", KEY_PATH, RULE_FILE_SENSITIVE, "write `deny = PATH`" },
+	{ "files", "absent", KEY_PATH, RULE_FILE_SENSITIVE, "write `deny = PATH`" },
 	{ "files", "system", KEY_PATH, RULE_FILE_SYSTEM, "write `read = PATH`" },
 	{ "files", "paths", KEY_SETTING, SET_PATHS, NULL },
 	{ "files", "home", KEY_SETTING, SET_HOME, NULL },

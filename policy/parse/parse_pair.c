@@ -76,6 +76,7 @@ static struct rule proto_of(const struct parser *ps, const struct key_def *def, 
 		.file = ps->src->path,
 		.line = pair->line,
 		.col = pair->value_col,
+		.absent = strcmp(def->key, "absent") == 0,
 	};
 }
 
@@ -261,6 +262,11 @@ static int on_preset(struct parser *ps, const struct key_def *def, const struct 
 	return ps->mine_preset.name ? 0 : -ENOMEM;
 }
 
+static bool is_capital(const char *s)
+{
+	return *s >= 'A' && *s <= 'Z';
+}
+
 static int on_setting(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	struct seen *seen = &ps->seen[ps->cur_seen];
@@ -274,8 +280,9 @@ static int on_setting(struct parser *ps, const struct key_def *def, const struct
 				    seen->lines[def->id]);
 	seen->lines[def->id] = pair->line;
 	if (setting_parse(def->id, pair->value, &value, &expected) < 0)
-		return parser_error(ps, pair, "bad-value", NULL, "invalid value `%s`, expected %s",
-				    pair->value, expected);
+		return parser_error(ps, pair, "bad-value",
+				    is_capital(pair->value) ? "write it in small letters" : NULL,
+				    "invalid value `%s`, expected %s", pair->value, expected);
 	if (def->id == SET_MODE && value == MODE_DANGER && !ps->b->danger)
 		return parser_error(ps, pair, "danger", "start pale with --danger",
 				    "no file can choose mode danger without the flag --danger");

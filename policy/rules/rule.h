@@ -12,14 +12,7 @@
 /* The strictest first.  NONE is read-only, and in the workspace only what rules name can be read. */
 enum mode { MODE_NONE, MODE_READ_ONLY, MODE_WORKSPACE_WRITE, MODE_DANGER };
 enum approvals { APPROVALS_NEVER, APPROVALS_ASK };
-enum network {
-	NETWORK_OFF,
-	NETWORK_STRICT,
-	NETWORK_MERGE,
-	NETWORK_REPLACE,
-	NETWORK_OPEN,
-	NETWORK_MODELS
-};
+enum network { NETWORK_OFF, NETWORK_STRICT, NETWORK_MERGE, NETWORK_REPLACE, NETWORK_OPEN, NETWORK_MODELS };
 /* "off", "strict", ... */
 const char *network_name(enum network network);
 /* [files] home: which entries of the home exist for a session. */
@@ -97,6 +90,7 @@ struct rule {
 	char *pattern; /* files and unix: absolute, `~`, `.` and `..` expanded, normalised; others: as text */
 	char *file;    /* the file that contains it, as named by the caller; "preset agent"; "built in" */
 	char *message; /* the text of the `message =` after it, or NULL */
+	bool absent;   /* `absent =`: what it closes does not exist for a reader */
 	bool unproven; /* `passphrase = no` follows it */
 	unsigned line;
 	unsigned col;

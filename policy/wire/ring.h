@@ -26,7 +26,7 @@
 #include "policy/base/op.h"
 
 #define RING_MAGIC   0x31474e4952454c50ull
-#define RING_VERSION 7u
+#define RING_VERSION 8u
 #define RING_SLOT    64u
 /*
  * 4 MiB, all of it allocated at the start of a session.  A writer that finds the ring full wakes the reader,
@@ -88,6 +88,9 @@ enum ring_kind {
 #define RING_HANDED_ON UINT32_MAX
 
 /* What else is known about a record.  Only the supervisor's ring has notes. */
+/* As the ledger has it, for its readers. */
+#define NOTE_ANYWAY_TEXT "ordinary permissions refuse it too"
+
 enum ring_note {
 	NOTE_NONE,
 	NOTE_AROUND,  /* denied; the process has hooks, and made the call without them */
@@ -95,6 +98,7 @@ enum ring_note {
 	NOTE_STATIC,  /* RING_ATTACH: a program that cannot have hooks */
 	NOTE_NAME,    /* the host is a name that the process claims to have looked up */
 	NOTE_FLOOR,   /* allowed, but the floor prevents the exec: the file is newer than the session */
+	NOTE_ANYWAY,  /* denied, and ordinary permissions refuse it too */
 	NOTE_COUNT
 };
 

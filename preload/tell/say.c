@@ -158,15 +158,19 @@ void say_text(const char *text)
 	say_line(&o, OP_ATTACH);
 }
 
-/* True for a new name in a directory that this user cannot write to: the policy is not what refuses it
- * (Python tries to cache each module below /usr/lib). */
+/* True for a file that has no permission for this user, and for a new name in a directory that this user
+ * cannot write to: the policy is not what refuses it (Python tries to cache each module below /usr/lib). */
 static bool is_refused_anyway(const struct request *req)
 {
 	char dir[NEAR_PATH] UNINITIALIZED;
-	const char *path = op_makes(req->op) && req->path ? path_own(req->path, dir) : NULL;
+	int mode = access_mode(req->op, req->access);
+	const char *path = req->path && req->path[0] == '/' ? path_own(req->path, dir) : NULL;
 	char *slash = path ? strrchr(dir, '/') : NULL;
+	long r = path ? raw3(SYS_faccessat, AT_FDCWD, dir, mode) : 0;
 
-	if (!slash || slash == dir || raw3(SYS_faccessat, AT_FDCWD, dir, F_OK) != -ENOENT)
+	if (r == -EACCES)
+		return mode != F_OK;
+	if (!slash || slash == dir || r != -ENOENT || !op_makes(req->op))
 		return false;
 	*slash = '\0';
 	return raw3(SYS_faccessat, AT_FDCWD, dir, W_OK) == -EACCES;

@@ -13,6 +13,7 @@
 
 #include "policy/base/util.h"
 #include "policy/system/cleanup.h"
+#include "policy/wire/ring.h"
 
 #include "ledgers.h"
 
@@ -116,6 +117,23 @@ int denials_find(uint32_t id, const char *session, struct past_denials *ret)
 	if (ret->n > 1)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_time);
 	return r;
+}
+
+/* As the helper counts: reason_is_quiet(). */
+bool denial_is_quiet(const struct record *r)
+{
+	static const enum reason absent[] = { REASON_HOME, REASON_ABSENT };
+
+	if (strcmp(r->verdict, "deny") != 0)
+		return false;
+	if (strstr(r->detail, NOTE_ANYWAY_TEXT))
+		return true;
+	if (op_by_name(r->op) != OP_READ)
+		return false;
+	for (size_t i = 0; i < NELEM(absent); i++)
+		if (strstr(r->rule, reason_text(absent[i])))
+			return true;
+	return strncmp(r->target, "/proc/", 6) == 0 && strcmp(r->rule, reason_text(REASON_PROCESS)) == 0;
 }
 
 void denials_done(struct past_denials *d)

@@ -2,6 +2,7 @@
 #ifndef PALE_DENIAL_H
 #define PALE_DENIAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ uint32_t denial_id(const struct record *r);
 /* Finds those with this id, in all sessions or in those whose id begins with session.  0, -ENOENT (no such
  * session), or -errno. */
 int denials_find(uint32_t id, const char *session, struct past_denials *ret);
+/* True for a denial that was not printed, because the policy is not what stood in the way. */
+bool denial_is_quiet(const struct record *r);
 void denials_done(struct past_denials *d);
 
 #endif

@@ -236,7 +236,7 @@ t_everybody_is_this_machine() {
 		# shellcheck disable=SC2086
 		fence python3 serve.py $how
 		out_is "lo stays"
-		err_has "pale: this machine alone is served at port"
+		err_has "is reachable from this machine only"
 	done
 	recorded bind allow 127.0.0.1:$port
 	printf '[network]\nbind = %s\n' $port | policy

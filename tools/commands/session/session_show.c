@@ -14,6 +14,7 @@
 
 #include "tools/base/options.h"
 #include "tools/base/output.h"
+#include "tools/ledgers/denial.h"
 #include "tools/ledgers/ledgers.h"
 #include "tools/ledgers/unwritten.h"
 #include "tools/run/end/changed.h"
@@ -103,9 +104,7 @@ static int add_record(void *ctx, struct record_owned *rec)
 	if (op == OP_NONE || op == OP_ATTACH)
 		return 0;
 	s->observed += strstr(r->detail, " observed=") ? r->count : 0;
-	/* Counted as in the helper: proc_is_look(). */
-	if (strcmp(r->verdict, "deny") == 0 && (op != OP_READ || strncmp(r->target, "/proc/", 6) != 0 ||
-						strcmp(r->rule, reason_text(REASON_PROCESS)) != 0))
+	if (strcmp(r->verdict, "deny") == 0 && !denial_is_quiet(r))
 		add_denied(s, r);
 	if (strcmp(r->verdict, "allow") == 0 && op != OP_EXEC && op != OP_CONNECT && op != OP_UNIX &&
 	    strpbrk(r->access, "wd") && is_file(r->target))

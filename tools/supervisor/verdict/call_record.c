@@ -152,11 +152,12 @@ static uint32_t write_decision(struct caller *c, const struct request *req, cons
 		text_inet(&o, req->addr);
 		rec.exe = text_end(&o);
 	}
-	rec.note = c->note;
+	rec.note = d->verdict == VERDICT_DENY && tell_is_refused_anyway(req) ? NOTE_ANYWAY : c->note;
 	rec.approval = approval;
 	rec.why = why;
 	c->note = NOTE_NONE;
-	if (d->verdict != VERDICT_ALLOW && !proc_is_look(req->op, d->reason, rec.target))
+	if (d->verdict != VERDICT_ALLOW && rec.note != NOTE_ANYWAY &&
+	    !reason_is_quiet(req->op, d->reason, rec.target))
 		atomic_fetch_add_explicit(&c->sup->denied, 1, memory_order_relaxed);
 	put_record(c, &rec);
 	if (approval[0] && d->verdict == VERDICT_ALLOW)
@@ -188,7 +189,13 @@ void record_denied(struct caller *c, const struct request *req, const char *targ
 
 uint32_t record_claim(struct caller *c, struct ring_record *rec)
 {
+	char path[LIMIT_PATH];
+	const struct request req = { .op = rec->op, .access = rec->access, .path = path };
+
 	rec->kind = RING_CLAIM;
+	(void)snprintf(path, sizeof(path), "%.*s", (int)rec->target_len, rec->target);
+	if (rec->target_len < sizeof(path) && tell_is_refused_anyway(&req))
+		rec->note = NOTE_ANYWAY;
 	rec->pid = caller_tgid(c);
 	rec->id = ids_find(&c->sup->ids, rec);
 	return write_record(c->sup, rec) ? rec->id : 0;

@@ -186,14 +186,21 @@ static void put_rule(struct out *o, const struct request *req, const struct deci
 	}
 }
 
-/* True where the kernel would refuse the call anyway, as in the hooks: it makes a new name in a directory
- * that this user cannot write to. */
-static bool is_refused_anyway(const struct request *req)
+/* As in the hooks: the file has no permission for this user, or a new name would be made in a directory that
+ * this user cannot write to. */
+bool tell_is_refused_anyway(const struct request *req)
 {
-	const char *slash = op_makes(req->op) && req->path ? strrchr(req->path, '/') : NULL;
+	int mode = access_mode(req->op, req->access);
+	const char *slash = req->path && req->path[0] == '/' ? strrchr(req->path, '/') : NULL;
 	char dir[LIMIT_PATH] UNINITIALIZED;
 
-	if (!slash || slash == req->path || access(req->path, F_OK) == 0 || errno != ENOENT)
+	if (!slash)
+		return false;
+	if (access(req->path, mode) == 0 || (errno != ENOENT && errno != EACCES))
+		return false;
+	if (errno == EACCES)
+		return mode != F_OK;
+	if (!op_makes(req->op) || slash == req->path)
 		return false;
 	(void)snprintf(dir, sizeof(dir), "%.*s", (int)(slash - req->path), req->path);
 	return access(dir, W_OK) < 0 && errno == EACCES;
@@ -212,7 +219,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	/* ps and top look into every process: a hundred lines would be useless.  Nor is a line written
 	 * about what does not exist. */
 	if (proc_is_look(req->op, d->reason, target) || decision_is_absence(d, req->op) ||
-	    is_refused_anyway(req) || !is_first(c, req->op, target, id))
+	    tell_is_refused_anyway(req) || !is_first(c, req->op, target, id))
 		return;
 	denial_reason(&c->image, d, why, reason, sizeof(reason));
 	if (message)
@@ -232,11 +239,11 @@ void tell_narrowed(struct caller *c, const struct request *req, const char *targ
 
 	if (!mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), req->op, target)))
 		return;
-	text_str(&o, "pale: this machine alone is served at port ");
+	text_str(&o, "pale: port ");
 	text_uint(&o, req->port);
-	text_str(&o, "; `bind = ");
+	text_str(&o, " is reachable from this machine only; to open it: `bind = ");
 	text_uint(&o, req->port);
-	text_str(&o, "` in [network] would open it to others");
+	text_str(&o, "` in [network]");
 	tell_denial(c, &o);
 }
 

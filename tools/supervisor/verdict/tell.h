@@ -16,6 +16,9 @@ void tell_begin(struct caller *c);
 void tell_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		 const char *why, uint32_t id);
 void tell_narrowed(struct caller *c, const struct request *req, const char *target);
+/* True where ordinary permissions refuse the call too: then the kernel's answer stands, and nothing is
+ * printed. */
+bool tell_is_refused_anyway(const struct request *req);
 void tell_asking(struct caller *c, const struct request *req, const char *target);
 /* fd is a terminal, with device number rdev, on which a program draws its screen: no line is written
  * there. */
