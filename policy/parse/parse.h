@@ -66,6 +66,8 @@ struct ident {
 
 struct bundle {
 	char *home, *workspace, *cwd, *agent, *session;
+	/* The agent's TMPDIR, outside the workspace; NULL: it is beside the rest of its state. */
+	char *scratch;
 	char *login;	   /* the home of passwd(5) if it differs from home; or NULL */
 	char *preset;	   /* --preset, or NULL: the user file's `preset =`, else "agent" */
 	char *mode;	   /* --mode, or NULL */

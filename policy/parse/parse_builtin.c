@@ -255,9 +255,10 @@ static int add_git_names(struct parser *ps, const char *top)
 
 #define PROJECT_TEXT "a project's policy, which its owner changes, outside the session"
 #define PLACE_TEXT   "the agent's state, a directory that may be filled and no more"
-#define CONFIG_TEXT  "git, curl and wget obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
+#define CONFIG_TEXT                                                                                          \
+	"git, curl, wget and ssh obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
 /* Configuration that would change what allowed commands do. */
-static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget" };
+static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget", "ssh" };
 
 /* The agent's state keeps the directories that pale made (relocate.c): the next session uses them. */
 static int add_places(struct parser *ps, const char *top, const char *state)
@@ -302,6 +303,23 @@ static int add_project(struct parser *ps, const char *top)
 	return r < 0 || !state ? r : add_places(ps, top, state);
 }
 
+/* The agent's scratch.  Other sessions cannot reach it: the home closes what no rule names. */
+static int add_scratch(struct parser *ps)
+{
+	const struct rule proto = { .kind = RULE_FILE_WRITE,
+				    .layer = LAYER_USER,
+				    .rank = RANK_PRESET,
+				    .text = (char *)"the agent's scratch",
+				    .file = (char *)"built in" };
+	char buf[LIMIT_PATH];
+
+	if (path_normalise("/", ps->b->scratch, buf, sizeof(buf)) < 0)
+		return no_usable_path(ps);
+	return parser_add_path(ps, &proto, buf) < 0
+		       ? -ENOMEM
+		       : add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, "/", ps->b->scratch);
+}
+
 int parser_add_builtin(struct parser *ps)
 {
 	const struct bundle *b = ps->b;
@@ -326,6 +344,8 @@ int parser_add_builtin(struct parser *ps)
 	}
 	if (err == 0 && b->workspace)
 		err = add_project(ps, b->workspace);
+	if (err == 0 && b->scratch && policy_state(b, ps->p))
+		err = add_scratch(ps);
 	/* An agent that could write its own log could forge it. */
 	if (err == 0 && ps->p->logs)
 		err = add_own(ps, RULE_FILE_SELF, ps->p->logs, "/", ps->p->logs);

@@ -15,6 +15,11 @@ struct state_place {
 };
 
 #define STATE_PLACES 5
+/* The agent's scratch, below the operator's cache. */
+#define SCRATCH_BELOW "pale/tmp/" /* and a name for each workspace */
+/* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
+#define SCRATCH_MAX  80
+#define SCRATCH_NAME 12 /* length of that name */
 extern const struct state_place state_places[STATE_PLACES];
 
 /* The place whose name is the first component of path, or NULL. */

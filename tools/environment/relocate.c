@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "policy/base/path.h"
+#include "policy/base/util.h"
 #include "policy/rules/agent_state.h"
 #include "policy/system/cleanup.h"
 
@@ -24,9 +25,7 @@
 #include "tools/sessions/sessions.h"
 
 #include "environment.h"
-
-/* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
-#define TMPDIR_MAX 80
+#include "ssh_copy.h"
 
 static int refuse_path(const char *path, int error)
 {
@@ -170,6 +169,17 @@ static int check_git(int dir, const char *path, const struct relocation *rel, co
 /* --- the places ------------------------------------------------------------------------------------------
  */
 
+static int make_ssh(int dir, const char *config, const char *home)
+{
+	char path[2 * PATH_MAX + 8];
+	_cleanup_close_ int fd = step(dir, "ssh", config);
+	int r;
+
+	snprintf(path, sizeof(path), "%s/ssh", config);
+	r = fd < 0 ? fd : ssh_copy(fd, path, home);
+	return r < 0 ? refuse_path(path, r) : 0;
+}
+
 static int make_place(int dir, const char *path, const struct state_place *pl, const struct relocation *rel,
 		      const char *home)
 {
@@ -184,7 +194,10 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 		r = share_all(fd, rel, pl, home);
 	if (r < 0)
 		return refuse_path(shown, r);
-	return strcmp(pl->name, "config") == 0 ? check_git(fd, shown, rel, pl, home) : 0;
+	if (strcmp(pl->name, "config") != 0)
+		return 0;
+	r = check_git(fd, shown, rel, pl, home);
+	return r < 0 ? r : make_ssh(fd, shown, home);
 }
 
 /* Opens WORKSPACE/STATE, component by component: a descriptor, or -errno after reporting it. */
@@ -212,6 +225,17 @@ static int open_state(const char *workspace, const char *state, char path[PATH_M
 	return fd;
 }
 
+static int make_scratch(const char *scratch)
+{
+	const char *below = scratch + strlen(scratch) - strlen(SCRATCH_BELOW) - SCRATCH_NAME;
+	_cleanup_free_ char *cache = strndup(scratch, (size_t)(below - scratch) - 1);
+	char path[PATH_MAX];
+	_cleanup_close_ int dir = cache ? walk(cache, below, path) : -ENOMEM;
+	int r = dir < 0 ? dir : close_to_others(dir);
+
+	return dir >= 0 && r < 0 ? refuse_path(path, r) : r;
+}
+
 static int make_all(const struct relocation *rel, const struct bundle *b)
 {
 	char path[PATH_MAX];
@@ -222,7 +246,64 @@ static int make_all(const struct relocation *rel, const struct bundle *b)
 		refuse_path(path, r);
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++)
 		r = make_place(dir, path, &state_places[i], rel, b->home);
+	return r < 0 || !b->scratch ? r : make_scratch(b->scratch);
+}
+
+/*
+ * What tools would keep in the home, where it is closed, and name a variable for.  Histories, and caches that
+ * the operator's own builds do not need; below the place of the agent's state that comes first.
+ */
+static const struct {
+	const char *variable, *place;
+} own_places[] = {
+	{ "HISTFILE", "state/history" },	       /* bash(1), zshparam(1) */
+	{ "LESSHISTFILE", "state/lesshst" },	       /* less(1) */
+	{ "PYTHON_HISTORY", "state/python_history" },  /* https://docs.python.org/3/using/cmdline.html */
+	{ "NODE_REPL_HISTORY", "state/node_history" }, /* https://nodejs.org/api/repl.html */
+	{ "SQLITE_HISTORY", "state/sqlite_history" },  /* sqlite3(1) */
+	{ "PSQL_HISTORY", "state/psql_history" },      /* psql(1) */
+	{ "MYSQL_HISTFILE", "state/mysql_history" },   /* mysql(1) */
+	{ "REDISCLI_HISTFILE",
+	  "state/rediscli_history" },		 /* https://redis.io/docs/latest/develop/tools/cli/ */
+	{ "BUNDLE_USER_CACHE", "cache/bundle" }, /* https://bundler.io/man/bundle-config.1.html */
+	{ "GEM_SPEC_CACHE", "cache/gem" },	 /* https://guides.rubygems.org/command-reference/ */
+	{ "HEX_HOME", "cache/hex" },		 /* https://hexdocs.pm/hex/Mix.Tasks.Hex.Config.html */
+	{ "MAVEN_USER_HOME", "cache/maven" },	 /* https://maven.apache.org/wrapper/ */
+	{ "DOTNET_CLI_HOME",
+	  "cache/dotnet" }, /* https://learn.microsoft.com/dotnet/core/tools/dotnet-environment-variables */
+	{ "ANDROID_USER_HOME", "cache/android" }, /* https://developer.android.com/tools/variables */
+};
+
+static int tell_own_places(const char *path, struct environment *env)
+{
+	char place[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(own_places); i++) {
+		const struct environment_entry *e = environment_find(env, own_places[i].variable);
+
+		if (e && e->given && e->why == WHY_SET)
+			continue;
+		r = path_join(place, sizeof(place), path, own_places[i].place);
+		if (r == 0)
+			r = environment_set(env, own_places[i].variable, place, RELOCATED);
+	}
+	/* The socket of tmux would be that of the operator's own server, which is closed. */
+	if (r == 0 && environment_get(env, "TMPDIR"))
+		r = environment_set(env, "TMUX_TMPDIR", environment_get(env, "TMPDIR"), RELOCATED);
 	return r;
+}
+
+/* git's ssh reads the copy of ssh_copy().  The operator's own variable stands. */
+static int tell_ssh(const char *state, struct environment *env)
+{
+	char file[PATH_MAX], command[PATH_MAX + 16];
+
+	if (path_join(file, sizeof(file), state, "config/ssh/config") < 0 || access(file, F_OK) < 0 ||
+	    strchr(file, '\'') || environment_get(env, "GIT_SSH_COMMAND"))
+		return 0;
+	snprintf(command, sizeof(command), "ssh -F '%s'", file);
+	return environment_set(env, "GIT_SSH_COMMAND", command, RELOCATED);
 }
 
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env)
@@ -236,11 +317,18 @@ int relocation_tell(const struct relocation *rel, const struct bundle *b, struct
 	if (!rel->state)
 		return r;
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
-		r = path_join(place, sizeof(place), path, state_places[i].name);
+		if (!state_places[i].usual && b->scratch)
+			snprintf(place, sizeof(place), "%s", b->scratch);
+		else
+			r = path_join(place, sizeof(place), path, state_places[i].name);
 		/* Sockets in too long a directory could not be named: then TMPDIR stays as it was. */
-		if (r == 0 && (state_places[i].usual || strlen(place) <= TMPDIR_MAX))
+		if (r == 0 && (state_places[i].usual || strlen(place) <= SCRATCH_MAX))
 			r = environment_set(env, state_places[i].variable, place, RELOCATED);
 	}
+	if (r == 0)
+		r = tell_own_places(path, env);
+	if (r == 0)
+		r = tell_ssh(path, env);
 	/*
 	 * A repository search that starts in the state directory must not find the workspace's repository.
 	 */

@@ -15,6 +15,8 @@
 #include "policy/base/path.h"
 #include "policy/base/util.h"
 #include "policy/parse/parse.h"
+#include "policy/record/digest.h"
+#include "policy/rules/state.h"
 #include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
@@ -359,6 +361,34 @@ static int gather_workspace(struct gather *g)
 	return set_field(&g->b->workspace, workspace);
 }
 
+/*
+ * The agent's scratch lies in the operator's cache, a directory for each workspace: `git clean -fdx` in the
+ * workspace leaves it alone.  Where none can be made there, or it would be too long for the sockets in it,
+ * the scratch is beside the rest of the agent's state.
+ */
+static int gather_scratch(struct gather *g)
+{
+	const char *own = getenv("XDG_CACHE_HOME");
+	char cache[PATH_MAX], real[PATH_MAX], path[PATH_MAX + 64], hex[DIGEST_HEX];
+	struct digest d;
+
+	if (!g->b->relocated || session_around())
+		return 0;
+	if (own && own[0] == '/')
+		snprintf(cache, sizeof(cache), "%s", own);
+	else if (path_join(cache, sizeof(cache), g->b->home, ".cache") < 0)
+		return 0;
+	if (dir_make(cache) < 0 || !realpath(cache, real) || access(real, W_OK) < 0)
+		return 0;
+	digest_begin(&d, "scratch");
+	digest_text(&d, g->b->workspace);
+	digest_end(&d, hex);
+	snprintf(path, sizeof(path), "%s/" SCRATCH_BELOW "%.12s", real, hex);
+	if (strlen(path) > SCRATCH_MAX || path_is_under(path, g->b->workspace) || strpbrk(path, "*?[\\"))
+		return 0;
+	return set(&g->b->scratch, path);
+}
+
 static int gather_flags(struct gather *g)
 {
 	const struct options *o = g->o;
@@ -389,9 +419,10 @@ static int gather_git(struct gather *g)
 /* A refused file is a finding; the loop goes on, so that all findings are reported at once. */
 static int gather_all(struct gather *g)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,  gather_user,
-							 gather_workspace, gather_env,	  gather_project,
-							 gather_self,	   gather_idents, gather_git };
+	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,   gather_user,
+							 gather_workspace, gather_scratch, gather_env,
+							 gather_project,   gather_self,	   gather_idents,
+							 gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {
 		int r = steps[i](g);

@@ -95,19 +95,25 @@ static void sweep_part(struct sweep *g, int workspace, const char *state, size_t
 			fd == -ELOOP ? "a symbolic link leads there" : strerror(-fd));
 }
 
-/* The system empties /tmp, but not this directory. */
+static void sweep_scratch(struct sweep *g, const char *top, const char *below)
+{
+	_cleanup_close_ int ws = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = ws < 0 ? -errno : gc_open_dir(ws, below);
+	char dir[PATH_MAX];
+
+	if (fd >= 0 && path_join(dir, sizeof(dir), top, below) == 0)
+		sweep_each(g, GC_SCRATCH, fd, dir);
+}
+
+/* The system empties /tmp, but not these directories. */
 void gc_scratch(struct sweep *g)
 {
-	_cleanup_close_ int ws = -1, fd = -1;
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!g->policy->state || path_join(path, sizeof(path), g->policy->state, "tmp") < 0 ||
-	    path_join(dir, sizeof(dir), g->policy->workspace, path) < 0)
-		return;
-	ws = open(g->policy->workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	fd = ws < 0 ? -errno : gc_open_dir(ws, path);
-	if (fd >= 0)
-		sweep_each(g, GC_SCRATCH, fd, dir);
+	if (g->policy->state && path_join(path, sizeof(path), g->policy->state, "tmp") == 0)
+		sweep_scratch(g, g->policy->workspace, path);
+	if (g->policy->scratch)
+		sweep_scratch(g, g->policy->scratch, ".");
 }
 
 void gc_states(struct sweep *g)

@@ -20,11 +20,11 @@ bridge() {
 t_redirected() {
 	state
 	bridge
-	run pale run -q -w workspace -- bash -c 'pwd; env | grep -E "^(XDG_|TMPDIR|GH_)" | grep -v RUNTIME | LC_ALL=C sort
+	run pale run -q -w workspace -- bash -c 'pwd; env | grep -E "^(XDG_|GH_)" | grep -v RUNTIME | LC_ALL=C sort
 		echo x >"$XDG_DATA_HOME/f"; mktemp >/dev/null && echo made'
 	rc_is 0
 	out_is "$W/bridge/workspace
-GH_TOKEN=fromfile$([ ${#W} -gt 45 ] || printf '\nTMPDIR=%s' "$W/bridge/workspace/.opencode/tmp")
+GH_TOKEN=fromfile
 XDG_CACHE_HOME=$W/bridge/workspace/.opencode/cache
 XDG_CONFIG_HOME=$W/bridge/workspace/.opencode/config
 XDG_DATA_HOME=$W/bridge/workspace/.opencode/data
@@ -221,12 +221,12 @@ t_git_obeys_no_session() {
 	done
 	run pale explain write .pale/config/git/config
 	rc_is 1
-	out_has "git, curl and wget obey what is there"
+	out_has "git, curl, wget and ssh obey what is there"
 	fsh 'for f in .curlrc curlrc wget/wget2rc; do mkdir -p $XDG_CONFIG_HOME/wget; for how in "echo x >$f" \
 			"mv file $f" "ln file $f" "ln -s $PWD/file $f" \
 			"busybox cp file $f"; do echo x >file; (cd $XDG_CONFIG_HOME; cp "$OLDPWD/file" file; eval "$how"); done; done; true'
-	[ "$(ls -A .pale/config | grep -v git)" = file ] || fail "what curl obeys was made: $(ls -A .pale/config)"
-	denied write "$W/.pale/config/.curlrc" "curl and wget obey what is there"
+	[ "$(ls -A .pale/config | grep -vE "^(git|ssh)$")" = file ] || fail "what curl obeys was made: $(ls -A .pale/config)"
+	denied write "$W/.pale/config/.curlrc" "wget and ssh obey what is there"
 	# Of a session in a directory above, or of one that brought it along.
 	for how in "mkdir .pale/config/git" "ln -s $W/y .pale/config/git" "touch .pale/config/git"; do
 		rm -rf .pale && mkdir -p .pale/config && chmod 700 .pale .pale/config && $how

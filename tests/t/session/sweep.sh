@@ -101,9 +101,11 @@ t_scratch() {
 		mkdir "$TMPDIR/d" && echo x >"$TMPDIR/d/f"; echo x >"$TMPDIR/old"; ln -s "$HOME/keep" "$TMPDIR/link"'
 	rc_is 0
 	mkdir ~/keep && echo x >~/keep/f
-	old 49 ~/keep .pale/tmp/old .pale/tmp/d .pale/tmp/link
+	local tmp
+	tmp=$(echo ~/.cache/pale/tmp/*)
+	old 49 ~/keep "$tmp/old" "$tmp/d" "$tmp/link"
 	start
-	[ "$(ls .pale/tmp)" = young ] || fail "left: $(ls .pale/tmp)"
+	[ "$(ls "$tmp")" = young ] || fail "left: $(ls "$tmp")"
 	file_is ~/keep/f x
 	recorded session/sweep "" "sessions=0 scratch=3"
 	# Elsewhere than the policy has it nothing is anybody's scratch.
