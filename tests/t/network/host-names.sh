@@ -184,13 +184,13 @@ t_programs() {
 	out_has "$GOOD"
 	fence curl -s http://good.example/
 	out_is hello
-	fence getent ahostsv4 crates.io
+	fence getent ahostsv4 static.crates.io
 	out_has "$GOOD"
 	fence curl -s http://evil.example/
 	rc_not 0
 	denied resolve evil.example
 	asked good.example
-	asked crates.io
+	asked static.crates.io
 	not_asked evil.example
 }
 

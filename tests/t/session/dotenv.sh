@@ -39,14 +39,14 @@ t_beside_the_workspace() {
 	chmod 600 ../.env
 	reaches no own.example
 	reaches yes github.com
-	reaches no crates.io
+	reaches no static.crates.io
 	# started above it
 	cd ..
 	WHERE=(-w workspace)
-	reaches no crates.io
+	reaches no static.crates.io
 	printf 'WHITE_LIST_DOMAINS=own.example\n' >.env
 	reaches yes own.example
-	reaches yes crates.io
+	reaches yes static.crates.io
 	# the operator's own file has the last word
 	printf '[network]\nmode = strict\n' | policy
 	reaches no own.example
@@ -204,7 +204,7 @@ t_an_agent_wrote_it() {
 		[ "$(grep -c "counts as STRICT" "$S/err")" = 1 ] || fail "$how: not one line"
 		rm ran
 		reaches yes github.com
-		reaches no crates.io
+		reaches no static.crates.io
 		reaches no own.example
 	done
 	# More mistakes than anybody reads.
