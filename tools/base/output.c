@@ -30,6 +30,9 @@ void talk(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/* Standard output is a pager, which shows on the terminal. */
+static bool is_paged;
+
 static bool has_colour(FILE *f)
 {
 	const char *none = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
@@ -39,7 +42,7 @@ static bool has_colour(FILE *f)
 		return false;
 	if (force && *force && strcmp(force, "0") != 0)
 		return true;
-	return isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
+	return (isatty(fileno(f)) || (f == stdout && is_paged)) && term && strcmp(term, "dumb") != 0;
 }
 
 const char *paint_on(FILE *f, enum paint p)
@@ -55,6 +58,30 @@ const char *paint_on(FILE *f, enum paint p)
 const char *paint_off(FILE *f)
 {
 	return has_colour(f) ? "\033[0m" : "";
+}
+
+FILE *pager_open(void)
+{
+	const char *name = getenv("PAGER");
+	FILE *pager;
+
+	name = name && *name ? name : "less";
+	if (!isatty(STDOUT_FILENO) || strcmp(name, "cat") == 0)
+		return NULL;
+	/* As git-config(1) has it under core.pager: end where it fits, keep the screen, show colours. */
+	(void)setenv("LESS", "FRX", 0);
+	(void)fflush(stdout);
+	pager = popen(name, "we");
+	is_paged = pager && dup2(fileno(pager), STDOUT_FILENO) >= 0;
+	return pager;
+}
+
+void pager_close(FILE *pager)
+{
+	if (!pager)
+		return;
+	(void)fclose(stdout);
+	(void)pclose(pager);
 }
 
 enum paint paint_of_verdict(const char *verdict)

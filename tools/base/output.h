@@ -19,6 +19,12 @@ enum paint { PAINT_RED, PAINT_GREEN, PAINT_YELLOW, PAINT_DIM, PAINT_BOLD };
 void talk(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Escape sequences, or "" where f must have no colour (NO_COLOR, CLICOLOR_FORCE, isatty). */
 const char *paint_on(FILE *f, enum paint p);
+/*
+ * Sends standard output through $PAGER, or less(1), where it is a terminal, as git does: less ends by itself
+ * where one screen is enough.  NULL where there is no pager; pager_close() waits for it.
+ */
+FILE *pager_open(void);
+void pager_close(FILE *pager);
 const char *paint_off(FILE *f);
 enum paint paint_of_verdict(const char *verdict);
 /* Prints untrusted bytes, escaped visibly. */

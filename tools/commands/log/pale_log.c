@@ -1,7 +1,8 @@
 /*
  * pale log: what was decided, from every session's ledger, oldest session first.
  *
- * It shows what is recorded and verifies nothing; `pale log verify` does.  A line that is no record is
+ * Without --all and filters only what matters is shown: what was denied, asked, executed and changed.  It
+ * shows what is recorded and verifies nothing; `pale log verify` does.  A line that is no record is
  * reported and skipped.
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "tools/base/options.h"
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
+#include "tools/ledgers/denial.h"
 #include "tools/ledgers/ledgers.h"
 #include "tools/ledgers/lines.h"
 #include "tools/ledgers/prune.h"
@@ -27,6 +29,7 @@
 #define FOLLOW_MS 250
 
 struct filter {
+	bool matters; /* what is of no interest is left out */
 	const char *op, *verdict;
 	char *path; /* in the ledger's spelling */
 	char since[32];
@@ -137,6 +140,7 @@ static int set_filter(struct filter *f, const struct options *o)
 		talk("unknown operation `%s`; see pale(1) for their names", o->op);
 		return -EINVAL;
 	}
+	f->matters = !o->all && !o->json && !o->op && !o->verdict && !o->path;
 	f->op = o->op;
 	f->verdict = o->verdict;
 	if (set_since(f, o->since) < 0)
@@ -144,8 +148,28 @@ static int set_filter(struct filter *f, const struct options *o)
 	return set_path(f, o->path);
 }
 
+/* Writing to a terminal or /dev/null changes no file. */
+static bool is_file(const char *path)
+{
+	return path[0] == '/' && (strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0);
+}
+
+static bool matters(const struct record *r)
+{
+	enum op op = op_by_name(r->op);
+
+	if (op == OP_ATTACH || strcmp(r->op, CHECKPOINT_OP) == 0)
+		return false;
+	if (op == OP_NONE || strcmp(r->verdict, "allow") != 0 || r->approval[0])
+		return !denial_is_quiet(r);
+	return op == OP_EXEC || op == OP_CONNECT ||
+	       (op != OP_UNIX && strpbrk(r->access, "wd") && is_file(r->target));
+}
+
 static bool is_wanted(const struct filter *f, const struct record *r)
 {
+	if (f->matters && !matters(r))
+		return false;
 	if (f->op && strcmp(f->op, r->op) != 0)
 		return false;
 	if (f->verdict && strcmp(f->verdict, r->verdict) != 0)
@@ -321,14 +345,17 @@ static int show(const struct options *o)
 	struct viewer v = { .o = o };
 	struct tails all = { 0 };
 	int r = set_filter(&v.filter, o);
+	FILE *pager = NULL;
 
 	if (r == 0) {
+		pager = o->json || o->follow ? NULL : pager_open();
 		r = show_all(&v, &all);
 		if (r < 0 && r != -EIO)
 			talk("the ledgers cannot be read: %s", strerror(-r));
 		if (r == 0 && all.n == 0 && o->session)
 			r = -ENOENT;
 	}
+	pager_close(pager);
 	for (size_t i = 0; i < all.n; i++)
 		line_reader_close(&all.list[i].reader);
 	free(all.list);
@@ -351,6 +378,7 @@ static int log_run(const struct options *o, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
+	OPT_FLAG("all", 'a', all, "what was only read, too, and what was not printed"),
 	OPT_VALUE("session", 0, "ID", session, "this session only"),
 	OPT_VALUE("op", 0, "NAME", op, "this operation only: read, write, exec, connect ..."),
 	OPT_VALUE("verdict", 0, "VERDICT", verdict, "allow, ask or deny"),
