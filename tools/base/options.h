@@ -39,7 +39,7 @@ struct options {
 	const char *key, *head, *user;
 	const char *older_than;
 	bool judge;
-	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet;
+	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet, verbose;
 	bool journal, dry_run;
 	const char *until, *rule, *callers;
 	bool for_session, for_project, for_always, group, yes;

@@ -506,6 +506,7 @@ static const struct opt opts[] = {
 	OPT_FLAG("no-prompt", 'n', no_prompt, "never ask: what would be asked is denied"),
 	OPT_VALUE("surfaces", 0, "WHERE", surfaces, "where questions pop up: tmux, desktop, none"),
 	OPT_FLAG("quiet", 'q', quiet, "no banner, no last line"),
+	OPT_FLAG("verbose", 'v', verbose, "the agent's profile, limits and the ledger's head too"),
 	{ 0 },
 };
 

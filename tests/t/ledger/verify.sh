@@ -276,7 +276,7 @@ t_of_another_user() {
 }
 
 t_the_end_is_told() {
-	run pale run -- true
+	run pale run -v -- true
 	rc_is 0
 	grep -qE '^pale: ledger head [0-9a-f]{12}\.\.\. \([0-9]+ records\), not sealed$' "$S/err" ||
 		fail "the head is not told"

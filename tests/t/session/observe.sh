@@ -130,7 +130,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$H
 
 t_said_and_counted() {
 	run pale run --observe -- bash -c 'echo x >../made; cat ~/.ssh/id_rsa'
-	err_has "observing: everything is allowed and recorded but secrets"
+	err_has "observing: all is allowed and recorded; still blocked: secrets"
 	err_has "1 things happened that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
 	run pale session show

@@ -101,7 +101,7 @@ t_the_agent_is_known() {
 	ln -s "$dir/bin/codex.js" ~/bin/cx
 	ln -s ../../bin/claude own
 	said() {
-		run pale run "${@:2}"
+		run pale run -v "${@:2}"
 		rc_is 0
 		case $1 in
 		none) err_lacks "pale: agent " ;;
