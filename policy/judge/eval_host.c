@@ -246,7 +246,7 @@ static struct decision unnamed(const struct host_query *q)
 
 	if (q->kinds == SAYS_DATAGRAM)
 		d = decision_deny(REASON_UDP, RULE_NONE);
-	if (q->img->h->network == NETWORK_MODELS && !is_localhost(q))
+	if (q->img->h->network == NETWORK_MODELS && !is_localhost(q) && q->class != ADDR_LOOPBACK)
 		d.verdict = VERDICT_DENY;
 	/* For a name, check_addr() then judges where it leads. */
 	if (q->img->h->network == NETWORK_OPEN && !is_localhost(q) &&

@@ -306,7 +306,9 @@ static int on_mode(struct lint *l, const struct rule *r)
 		return 0;
 	return lint_add(l, SEVERITY_WARNING, r, "silent", "[network] mode = merge, or replace",
 			"has no effect in network mode %s",
-			mode == NETWORK_OFF ? "off" : mode == NETWORK_MODELS ? "models" : "strict");
+			mode == NETWORK_OFF	 ? "off"
+			: mode == NETWORK_MODELS ? "models"
+						 : "strict");
 }
 
 static int on_rule(struct lint *l, const struct rule *r)

@@ -124,8 +124,8 @@ START_TEST(opens_little)
 			continue;
 		ck_assert_msg(own != closes, "%s:%u", r->file, r->line);
 		ck_assert_msg(r->kind == RULE_FILE_WRITE || r->kind == RULE_FILE_READ ||
-				      r->kind == RULE_FILE_ASK_WRITE || r->kind == RULE_NET_CORE || r->kind == RULE_NET_MODEL ||
-				      closes,
+				      r->kind == RULE_FILE_ASK_WRITE || r->kind == RULE_NET_CORE ||
+				      r->kind == RULE_NET_MODEL || closes,
 			      "%s:%u", r->file, r->line);
 		if (r->kind == RULE_NET_CORE || r->kind == RULE_NET_MODEL || closes)
 			continue;
