@@ -87,8 +87,12 @@ static bool check_bytes(struct reader *r, const char *s, size_t len)
 		if (n == 0)
 			return line_error(r, i + 1, "bad-utf8", NULL, "not valid UTF-8");
 		if (cp == '\r')
-			return line_error(r, i + 1, "control-byte", "end lines with a newline alone",
+			return line_error(r, i + 1, "control-byte",
+					  "a file from Windows: sed -i 's/\\r$//' FILE, or dos2unix",
 					  "carriage return");
+		if (cp == 0xfeff && i == 0 && r->line == 1)
+			return line_error(r, 1, "hidden-character", "save the file as UTF-8 without a BOM",
+					  "byte order mark");
 		if ((cp < 0x20 && cp != '\t') || (cp >= 0x7f && cp < 0xa0))
 			return line_error(r, i + 1, "control-byte", NULL, "control character");
 		if (is_hidden(cp))

@@ -454,4 +454,27 @@ t_changes_alone_are_asked() {
 	rc_is 0
 }
 
+# All findings come at once, with what to do about an editor's marks and capitals.
+t_lint_in_one_round() {
+	printf '[network]\nmode = STRICT\nallow = a.example:99999\nallow = 10.0.0.0/99\n' >bad.ini
+	run pale lint bad.ini
+	rc_is 1
+	out_has "write it in small letters"
+	out_has "bad.ini:3:"
+	out_has "bad.ini:4:"
+	printf '\357\273\277[files]\r\n' >bad.ini
+	run pale lint bad.ini
+	out_has "without a BOM"
+	printf '[files]\r\n' >bad.ini
+	run pale lint bad.ini
+	out_has "a file from Windows"
+	printf '# nothing\n\n' >bad.ini
+	run pale lint bad.ini
+	rc_is 0
+	out_has "the preset alone holds [empty-policy]"
+	run pale lint
+	rc_is 0
+	out_has "there is no policy of yours"
+}
+
 scenario "$@"

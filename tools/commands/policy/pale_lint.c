@@ -96,6 +96,30 @@ int lint_loaded(const struct loaded *l, struct diags *d)
 	return r;
 }
 
+/* Says that there is nothing to find: no policy of the user's, or one without a line that says something. */
+static int note_nothing(const struct bundle *b, const char *file, struct diags *d)
+{
+	const struct source *s = NULL;
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->n_sources && !s; i++)
+		s = b->sources[i].layer == SOURCE_USER ? &b->sources[i] : NULL;
+	if (!s)
+		return diag_add(d, SEVERITY_NOTE, "no-policy", file ? file : "policy.ini", 0, 0,
+				"pale init writes one",
+				"there is no policy of yours: the preset alone holds");
+	for (bool comment = false, start = true; at < s->len; at++) {
+		char c = s->text[at];
+
+		comment = c != '\n' && (comment || (start && (c == '#' || c == ';')));
+		start = c == '\n' || (start && (c == ' ' || c == '\t'));
+		if (!start && !comment)
+			return 0;
+	}
+	return diag_add(d, SEVERITY_NOTE, "empty-policy", s->path, 0, 0, NULL,
+			"nothing stands in it: the preset alone holds");
+}
+
 static int collect(const struct options *o, const char *file, struct diags *d)
 {
 	struct loaded l = { 0 };
@@ -104,6 +128,8 @@ static int collect(const struct options *o, const char *file, struct diags *d)
 
 	bundle_init(&b);
 	r = file ? gather_file(o, file, &b, d) : bundle_gather(o, NULL, &b, d);
+	if (r == 0)
+		r = note_nothing(&b, file, d);
 	if (r == 0) {
 		r = loaded_from_bundle(&l, &b, d);
 		if (r == 0)
