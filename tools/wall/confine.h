@@ -38,6 +38,8 @@ struct kernel {
 int kernel_probe(int abi_max, struct kernel *ret);
 /* True where unprivileged user namespaces work.  Forks; for doctor alone. */
 bool kernel_has_userns(void);
+/* What frees a taken seccomp listener on a kernel of this release, or NULL where that is not known. */
+const char *listener_advice(const char *release);
 /* A sentence: what `level` lacks here and how to get it; "" where this kernel reaches the level. */
 const char *kernel_lacks(const struct kernel *k, enum level level, char *buf, size_t size);
 /* The highest level that this kernel reaches. */

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,8 +151,21 @@ bool kernel_has_userns(void)
 	return pid > 0 && wait_for(pid, &status) == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+const char *listener_advice(const char *release)
+{
+	if (strcasestr(release, "microsoft"))
+		return "WSL takes the seccomp listener for mirrored networking: set networkingMode=nat below "
+		       "[wsl2] in .wslconfig, then run wsl --shutdown";
+	return NULL;
+}
+
 static const char *lacks_listener(int error)
 {
+	static struct utsname u;
+	const char *advice = error == EBUSY && uname(&u) == 0 ? listener_advice(u.release) : NULL;
+
+	if (advice)
+		return advice;
 	switch (error) {
 	case EBUSY:
 		return "the seccomp listener is taken by the sandbox or container around this process, and "
