@@ -485,6 +485,8 @@ install: all
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	$(call replace,0755,$(B)/pale-helper,$(LIBEXEC)/pale-helper)
 	install -m 0644 $(MAN1) $(MAN)/man1
+	for n in pending deny turn; do ln -sf pale-approve.1 $(MAN)/man1/pale-$$n.1; done
+	ln -sf pale-grants.1 $(MAN)/man1/pale-revoke.1
 	install -m 0644 $(MAN5) $(MAN)/man5
 	install -m 0644 $(MAN7) $(MAN)/man7
 	install -m 0644 $(MAN8) $(MAN)/man8
@@ -517,6 +519,7 @@ endef
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
+	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1)
 	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)
 	@for f in $(SYSTEM_FILES); do [ ! -e "$$f" ] || { head -1 "$$f" | grep -qxF '$(OWNED)' && rm -f "$$f"; } || \

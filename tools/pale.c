@@ -136,7 +136,7 @@ static int dispatch(int argc, char **argv)
 
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return help(argc - 1, argv + 1);
-	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0)
+	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		return version();
 	sub = find(name);
 	if (sub)
