@@ -95,4 +95,22 @@ for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))') >"$S/diff
 		fail "pale log --json is not the ledger"
 }
 
+# What was only read is of no interest until it is asked for.
+t_what_matters() {
+	fsh 'cat file; echo x >made; cat ~/.ssh/id_rsa; exit 0'
+	run pale log
+	out_has "exec cat file"
+	out_has "$W/made"
+	out_has ".ssh/id_rsa"
+	out_lacks "read $W/file"
+	run pale log --all
+	out_has "read $W/file"
+	need script
+	# shellcheck disable=SC2016 # the shell of script(1) expands it
+	PAGER='sed s/^/paged:/' script -qec 'pale log --op exec' /dev/null >"$S/paged" </dev/null
+	grep -q '^paged:.*cat file' "$S/paged" || fail "no pager: $(head -3 "$S/paged")"
+	PAGER=cat script -qec 'pale log --op exec' /dev/null >"$S/paged" </dev/null
+	grep -q 'cat file' "$S/paged" || fail "cat is no pager"
+}
+
 scenario "$@"

@@ -216,4 +216,17 @@ t_escaped() {
 	! grep -q "$(printf '\033')" "$S/out" || fail "an escape sequence came out"
 }
 
+# The last line of the run, the page and the list agree, and what nobody was told is in none of them.
+t_counts_agree() {
+	local id
+	run pale run -- bash -c 'cat ~/.ssh/id_rsa ~/.npmrc; ps aux >/dev/null; exit 0'
+	err_has "records, 1 denied"
+	err_lacks "ledger head"
+	[ "$(grep -c '^pale: ' <(sed '/denied read/,$d' "$S/err"))" -le 3 ] || fail "the banner has more than three lines"
+	id=$(basename "$(ls -d "$STATE"/sessions/*)")
+	run pale session show "$id"
+	out_has "1x read $HOME/.ssh/id_rsa"
+	out_lacks .npmrc
+}
+
 scenario "$@"
