@@ -17,10 +17,13 @@ quiet_day() {
 
 t_git() {
 	need git
-	step 'git init -q && git add . && git commit -qm one && git checkout -q -b f && git checkout -q - && git checkout -q f'
+	step 'git init -q && git add . && git commit -qm one
+		git checkout -q -b f && git checkout -q - && git checkout -q f'
 	step 'echo two >>file && git diff && git add -p </dev/null; git commit -qam two && git log --oneline'
-	step 'git stash list && echo x >>file && git stash -q && git stash pop -q && git commit -qam three --amend'
-	step 'git rebase -q HEAD~1 && git tag v1 && git branch side && git worktree add -q wt side && git worktree remove wt'
+	step 'git stash list && echo x >>file && git stash -q && git stash pop -q &&
+		git commit -qam three --amend'
+	step 'git rebase -q HEAD~1 && git tag v1 && git branch side &&
+		git worktree add -q wt side && git worktree remove wt'
 	step 'git status --short && git grep -n hello && git blame file >/dev/null && git -c gc.packRefs=false gc -q && git fsck'
 	quiet_day
 }
@@ -30,8 +33,10 @@ t_c() {
 	step 'printf "#include <stdio.h>\nint main(void) { return puts(\"hi\") < 0; }\n" >m.c'
 	step 'printf "m: m.c\n\tcc -g -o m m.c\nclean:\n\trm -f m\n" >Makefile && make -s && ./m && make -s clean && make -s'
 	step '! command -v gdb >/dev/null || gdb -q -batch -ex "info functions main" ./m >/dev/null'
-	step 'mktemp -d && ls -la ~ >/dev/null && find . -name "*.c" && grep -rn main m.c && id && uname -a && df . >/dev/null'
-	step 'ps aux >/dev/null && pgrep -l bash && mount >/dev/null && free >/dev/null; cat /etc/os-release /proc/cpuinfo >/dev/null'
+	step 'mktemp -d && ls -la ~ >/dev/null &&
+		find . -name "*.c" && grep -rn main m.c && id && uname -a && df . >/dev/null'
+	step 'ps aux >/dev/null && pgrep -l bash && mount >/dev/null &&
+		free >/dev/null; cat /etc/os-release /proc/cpuinfo >/dev/null'
 	quiet_day
 }
 
@@ -50,9 +55,12 @@ b = socket.socket(type=socket.SOCK_DGRAM); b.sendto(b\"x\", a.getsockname()); pr
 # ~/.npmrc holds a token here, as it does for whoever publishes.
 t_npm() {
 	need node npm
-	step 'export npm_config_update_notifier=false; npm init -y >/dev/null && npm pkg set scripts.test="node t.js" && echo "console.log(1)" >t.js && npm test --silent'
-	step 'export npm_config_update_notifier=false; mkdir -p dep && echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && npm install --offline --no-audit --no-fund ./dep'
-	step 'export npm_config_update_notifier=false; npm ls && npm pack --dry-run 2>/dev/null && node -e "fs.mkdtempSync(os.tmpdir() + \"/a\")"'
+	step 'export npm_config_update_notifier=false; npm init -y >/dev/null &&
+		npm pkg set scripts.test="node t.js" && echo "console.log(1)" >t.js && npm test --silent'
+	step 'export npm_config_update_notifier=false; mkdir -p dep &&
+		 echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && npm install --offline --no-audit --no-fund ./dep'
+	step 'export npm_config_update_notifier=false; npm ls &&
+		 npm pack --dry-run 2>/dev/null && node -e "fs.mkdtempSync(os.tmpdir() + \"/a\")"'
 	quiet_day
 }
 
@@ -101,18 +109,17 @@ t_refused_anyway() {
 }
 
 t_ssh_for_git() {
-	printf 'Host work\n  HostName git.example.org\n  ProxyCommand touch %s\n  IdentityFile ~/.ssh/id_rsa\nMatch all\n  User x\n' \
-		"$S/ran" >~/.ssh/config
+	printf '%s\n' "Host work" "  HostName git.example.org" "  ProxyCommand touch $S/ran" "Match all" "  User x" >~/.ssh/config
 	echo "git.example.org ssh-ed25519 AAAA" >~/.ssh/known_hosts
 	echo "ssh-ed25519 AAAA me" >~/.ssh/id_rsa.pub
-	fsh 'eval "cat ${GIT_SSH_COMMAND#ssh -F }"; cat .pale/config/ssh/known_hosts .pale/config/ssh/*.pub; ls .pale/config/ssh'
+	fsh 'eval "cat ${GIT_SSH_COMMAND#ssh -F }"; cd .pale/config/ssh; cat known_hosts *.pub'
 	out_has "HostName git.example.org"
 	out_has "git.example.org ssh-ed25519 AAAA"
 	out_has "ssh-ed25519 AAAA me"
 	out_lacks ProxyCommand
 	out_lacks "User x"
 	no_decoy
-	fsh 'echo "ProxyCommand touch ran" >>.pale/config/ssh/config; rm -f .pale/config/ssh/config; mv .pale/config/ssh x'
+	fsh 'cd .pale/config; echo "ProxyCommand touch ran" >>ssh/config; rm -f ssh/config; mv ssh x'
 	denied delete "$W/.pale/config/ssh/config"
 	[ "$(grep -c ProxyCommand .pale/config/ssh/config)" = 0 ] || fail "the session wrote it"
 	! command -v ssh >/dev/null || fsh 'eval "$GIT_SSH_COMMAND -G work"'
