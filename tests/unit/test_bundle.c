@@ -76,7 +76,7 @@ START_TEST(bundle_refuses)
 		size_t at;
 		uint32_t value;
 	} wrong[] = {
-		{ "an unknown string", 0, 1u << 11 },
+		{ "an unknown string", 0, 1u << 12 },
 		{ "a string that is not there", 0, 3 },
 		{ "an unknown flag", 4, 1u << 12 },
 		{ "a string without its NUL", 8, 1 },

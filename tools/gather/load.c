@@ -98,9 +98,6 @@ static int build(struct loaded *l, struct diags *d)
 	l->policy.s.proves = proves(l->policy.s.stepup);
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);
-	else if (r == -EBADMSG && image_compile(&l->policy, NULL, d, &l->bytes, &l->size) == -ENOMEM)
-		/* The rules that did parse are compiled for the findings alone: all are reported at once. */
-		r = -ENOMEM;
 	if (r == 0)
 		r = image_open(&l->image, l->bytes, l->size, IMAGE_CHECK_ALL);
 	return r;

@@ -226,7 +226,7 @@ t_counts_agree() {
 	id=$(basename "$(ls -d "$STATE"/sessions/*)")
 	run pale session show "$id"
 	out_has "1x read $HOME/.ssh/id_rsa"
-	out_lacks .npmrc
+	out_lacks "read $HOME/.npmrc"
 }
 
 scenario "$@"

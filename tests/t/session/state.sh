@@ -186,7 +186,7 @@ t_shares() {
 	rc_not 0
 	printf '[session]\nshare = config/tool\nshare = none\n' | policy
 	rm -rf .pale
-	fsh 'ls -A "$XDG_CONFIG_HOME"'
+	fsh 'ls -A -I ssh "$XDG_CONFIG_HOME"'
 	out_is ""
 }
 
