@@ -172,7 +172,7 @@ static int check_git(int dir, const char *path, const struct relocation *rel, co
 static int make_ssh(int dir, const char *config, const char *home)
 {
 	char path[2 * PATH_MAX + 8];
-	_cleanup_close_ int fd = step(dir, "ssh", config);
+	_cleanup_close_ int fd = open_or_make(dir, "ssh", config);
 	int r;
 
 	snprintf(path, sizeof(path), "%s/ssh", config);
@@ -230,7 +230,7 @@ static int make_scratch(const char *scratch)
 	const char *below = scratch + strlen(scratch) - strlen(SCRATCH_BELOW) - SCRATCH_NAME;
 	_cleanup_free_ char *cache = strndup(scratch, (size_t)(below - scratch) - 1);
 	char path[PATH_MAX];
-	_cleanup_close_ int dir = cache ? walk(cache, below, path) : -ENOMEM;
+	_cleanup_close_ int dir = cache ? open_state(cache, below, path) : -ENOMEM;
 	int r = dir < 0 ? dir : close_to_others(dir);
 
 	return dir >= 0 && r < 0 ? refuse_path(path, r) : r;

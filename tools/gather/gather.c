@@ -16,7 +16,7 @@
 #include "policy/base/util.h"
 #include "policy/parse/parse.h"
 #include "policy/record/digest.h"
-#include "policy/rules/state.h"
+#include "policy/rules/agent_state.h"
 #include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 

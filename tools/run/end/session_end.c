@@ -106,7 +106,7 @@ bool session_clock_tick(struct session_clock *c, pid_t spare)
 
 bool session_clock_gives_up(const struct session_clock *c)
 {
-	return c->why != END_ITSELF && clock_awake_ms() > c->kill_ms + KILLS_MS;
+	return c->why != END_ITSELF && (uint64_t)clock_awake_ms() > c->kill_ms + KILLS_MS;
 }
 
 unsigned session_clock_grace(const struct session_clock *c, unsigned usual_ms)
