@@ -13,8 +13,8 @@
 static const unsigned network_within[] = {
 	[NETWORK_OFF] = 1u << NETWORK_OFF | 1u << NETWORK_STRICT | 1u << NETWORK_MERGE |
 			1u << NETWORK_REPLACE | 1u << NETWORK_OPEN | 1u << NETWORK_MODELS,
-	[NETWORK_MODELS] = 1u << NETWORK_MODELS | 1u << NETWORK_STRICT | 1u << NETWORK_MERGE |
-			   1u << NETWORK_OPEN,
+	[NETWORK_MODELS] =
+		1u << NETWORK_MODELS | 1u << NETWORK_STRICT | 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,
 	/* `replace` leaves the core hosts out: `strict` and `merge` would bring them back. */
 	[NETWORK_STRICT] = 1u << NETWORK_STRICT | 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,
 	[NETWORK_MERGE] = 1u << NETWORK_MERGE | 1u << NETWORK_OPEN,

@@ -24,7 +24,8 @@ t_git() {
 		git commit -qam three --amend'
 	step 'git rebase -q HEAD~1 && git tag v1 && git branch side &&
 		git worktree add -q wt side && git worktree remove wt'
-	step 'git status --short && git grep -n hello && git blame file >/dev/null && git -c gc.packRefs=false gc -q && git fsck'
+	step 'git status --short && git grep -n hello && git blame file >/dev/null &&
+		git -c gc.packRefs=false gc -q && git fsck'
 	quiet_day
 }
 
@@ -58,7 +59,8 @@ t_npm() {
 	step 'export npm_config_update_notifier=false; npm init -y >/dev/null &&
 		npm pkg set scripts.test="node t.js" && echo "console.log(1)" >t.js && npm test --silent'
 	step 'export npm_config_update_notifier=false; mkdir -p dep &&
-		 echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && npm install --offline --no-audit --no-fund ./dep'
+		 echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && npm install --offline \
+		--no-audit --no-fund ./dep'
 	step 'export npm_config_update_notifier=false; npm ls &&
 		 npm pack --dry-run 2>/dev/null && node -e "fs.mkdtempSync(os.tmpdir() + \"/a\")"'
 	quiet_day
@@ -109,7 +111,8 @@ t_refused_anyway() {
 }
 
 t_ssh_for_git() {
-	printf '%s\n' "Host work" "  HostName git.example.org" "  ProxyCommand touch $S/ran" "Match all" "  User x" >~/.ssh/config
+	printf '%s\n' "Host work" "  HostName git.example.org" \
+		"  ProxyCommand touch $S/ran" "Match all" "  User x" >~/.ssh/config
 	echo "git.example.org ssh-ed25519 AAAA" >~/.ssh/known_hosts
 	echo "ssh-ed25519 AAAA me" >~/.ssh/id_rsa.pub
 	fsh 'eval "cat ${GIT_SSH_COMMAND#ssh -F }"; cd .pale/config/ssh; cat known_hosts *.pub'
