@@ -1,3 +1,4 @@
+# levels: full strict
 # limit: 120
 # A day of ordinary work leaves no denial and no question in the ledger.
 . "$T_LIB"
