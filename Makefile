@@ -302,6 +302,10 @@ race: deps
 		ledger/ring/fuzzed_without_rest ledger/ring/fuzzed_seldom
 	@KILLS=$(KILLS) tests/run.sh $(B) ledger/killed/any_of_them_killed_at_any_moment
 
+# Suites that others wrote, bare and inside: T="cpython/test_os bash/*" SHARD=1/4 (tests/parity/run.sh).
+parity: all
+	@set -f; tests/parity/run.sh $(B) $(T)
+
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat
 	@$(MAKE) --no-print-directory all
@@ -560,6 +564,7 @@ help:
 	@echo 'make cov        coverage of policy/      make lint-code   static analysis'
 	@echo 'make agents     real agents from npm under the fence, offline'
 	@echo 'make compat     ordinary work bare and fenced at each level must be the same'
+	@echo 'make parity     suites that others wrote, bare and inside (T="cpython/test_os bash/*" SHARD=1/4)'
 	@echo 'make nightly    everything that is too long for make check, and a table of it'
 	@echo 'make vm         what must hold on a Debian 12 with its own kernel, in qemu (slow without KVM)'
 	@echo 'make race       a million tries each to win a race against the supervisor'
@@ -567,5 +572,5 @@ help:
 
 -include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
 
-.PHONY: all tests check check-quick nightly vm html try agents race compat bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick nightly vm html try agents race compat parity bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
 .DELETE_ON_ERROR:
