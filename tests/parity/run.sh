@@ -21,7 +21,7 @@ here=$(dirname "$(realpath "$0")")
 results=${RESULTS:-/var/tmp/pale-parity}
 part=${SHARD:-1/1}
 limit=${LIMIT:-600}
-who=pale-parity
+who="pale-parity"
 source=$results/source # of the suites
 
 die() {
@@ -244,7 +244,7 @@ wanted_suite() {
 }
 
 main() {
-	local suite name level i=0 n=0 at=${part%/*} of=${part#*/} found
+	local suite name level i=0 at=${part%/*} of=${part#*/} found
 	patterns=("$@")
 	prepare
 	: >"$results/found"
