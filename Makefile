@@ -302,9 +302,9 @@ race: deps
 		ledger/ring/fuzzed_without_rest ledger/ring/fuzzed_seldom
 	@KILLS=$(KILLS) tests/run.sh $(B) ledger/killed/any_of_them_killed_at_any_moment
 
-# Suites that others wrote, bare and inside: T="cpython/test_os bash/*" SHARD=1/4 (tests/parity/run.sh).
+# Suites that others wrote, bare and inside: T="cpython/test_os bash/*" SHARD=1/4 (tests/parity/parity.sh).
 parity: all
-	@set -f; tests/parity/run.sh $(B) $(T)
+	@set -f; tests/parity/parity.sh $(B) $(T)
 
 # Ordinary work, bare and at each level: status, output and tree must be equal.
 compat: deps-compat

@@ -386,7 +386,7 @@ static int gather_scratch(struct gather *g)
 	snprintf(path, sizeof(path), "%s/" SCRATCH_BELOW "%.12s", real, hex);
 	if (strlen(path) > SCRATCH_MAX || path_is_under(path, g->b->workspace) || strpbrk(path, "*?[\\"))
 		return 0;
-	return set(&g->b->scratch, path);
+	return set_field(&g->b->scratch, path);
 }
 
 static int gather_flags(struct gather *g)

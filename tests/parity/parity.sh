@@ -1,7 +1,7 @@
 #!/bin/bash
 # Test suites that others wrote, run bare and inside, and compared: `make parity`.
 #
-#   tests/parity/run.sh BUILD [CASE]...      CASE: a pattern, as cpython/test_[a-m]* or bash/*
+#   tests/parity/parity.sh BUILD [CASE]...      CASE: a pattern, as cpython/test_[a-m]* or bash/*
 #
 #   RESULTS=DIR   keeps what was found: a case that has an outcome there is not run again (/var/tmp/pale-parity)
 #   SHARD=i/n     the i-th of n parts of the cases
