@@ -172,7 +172,7 @@ once() {
 	(cd "$work" && exec nice -n 10 timeout -k 5 "$limit" setpriv --reuid "$who" --regid "$who" --clear-groups \
 		--inh-caps=-all env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/games HOME="$results/home" USER=$who \
 		LANG=C.UTF-8 XDG_RUNTIME_DIR="$results/runtime" TMPDIR="$work" \
-		"${fence[@]}" bash "$here/run.sh" --inner "$results" "$suite" "$name") </dev/null >"$out.log" 2>&1 || rc=$?
+		"${fence[@]}" bash "$here/parity.sh" --inner "$results" "$suite" "$name") </dev/null >"$out.log" 2>&1 || rc=$?
 	{ "found_$suite" <"$out.log" && echo "status: $rc"; } | sort >"$out.new"
 	mv "$out.new" "$out"
 	rm -rf "$work"
