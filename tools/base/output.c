@@ -65,7 +65,8 @@ FILE *pager_open(void)
 	const char *name = getenv("PAGER");
 	FILE *pager;
 
-	name = name && *name ? name : "less";
+	if (!name || !*name)
+		name = access("/usr/bin/less", X_OK) == 0 ? "/usr/bin/less" : "cat";
 	if (!isatty(STDOUT_FILENO) || strcmp(name, "cat") == 0)
 		return NULL;
 	/* As git-config(1) has it under core.pager: end where it fits, keep the screen, show colours. */
