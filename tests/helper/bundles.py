@@ -3,7 +3,7 @@
 import struct
 
 STRINGS = ("home", "workspace", "cwd", "agent", "session", "preset", "mode", "git_own", "git_common",
-           "git_head", "login")
+           "git_head", "login", "scratch")
 FLAGS = ("danger", "allow_sensitive", "allow_denylisted", "allow_unhooked", "no_prompt", "observe", "relocated",
          "judge", "keep_home", "level_hooks", "abi_max", "observes")
 LISTS = ("self_write", "self_hide", "git_write", "git_keep", "git_trunk", "unproven")

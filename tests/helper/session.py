@@ -11,7 +11,7 @@ from questions import *
 from rings import *
 
 
-def ring_memory(size=RING_SIZE, version=7, **how):
+def ring_memory(size=RING_SIZE, version=8, **how):
     """What the launcher makes, for the session and for the supervisor."""
     return memory(struct.pack("<QII", 0x31474E4952454C50, version, RING_SLOTS), size, **how)
 
@@ -86,7 +86,7 @@ class Session:
         return encode(self.members(**more))
 
     def message(self, **more):
-        m = {"type": "start", "version": 8, "environment": self.environment, "reach": ["terminal"],
+        m = {"type": "start", "version": 9, "environment": self.environment, "reach": ["terminal"],
             "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing",
              "facts": "a machine", "limits": ""}
