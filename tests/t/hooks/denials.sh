@@ -282,20 +282,21 @@ t_chosen_names() {
 	[ "$T_LEVEL" != hooks ] || skip "at level hooks ids are the process's own word"
 	cat >flood.py <<-'END'
 		import os
+		home = os.environ["HOME"]
 		def tries(how, where):
 		    for i in range(2000):
 		        try: os.close(os.open("%s%d" % (where, i), how))
 		        except OSError: pass
-		tries(os.O_CREAT | os.O_WRONLY, "/etc/denied")
+		tries(os.O_CREAT | os.O_WRONLY, home + "/elsewhere/denied")
 		tries(os.O_CREAT | os.O_WRONLY, "allowed")
-		try: open("/etc/hosts", "a")
+		try: open(home + "/outside-file", "a")
 		except OSError: pass
 		tries(os.O_RDONLY, "/tmp/missing")
-		tries(os.O_CREAT | os.O_WRONLY, "/etc/later")
+		tries(os.O_CREAT | os.O_WRONLY, home + "/elsewhere/later")
 	END
 	fence python3 flood.py
-	id=$(id_of "write /etc/hosts")
-	explained "$id" "deny write /etc/hosts"
+	id=$(id_of "write $HOME/outside-file")
+	explained "$id" "deny write $HOME/outside-file"
 	ledgers | python3 -c '
 import json, sys
 deeds = {}
@@ -314,7 +315,7 @@ t_forged() {
 	cat >forge.py <<-'END'
 		import ctypes, os, re, struct, subprocess, sys
 		said = subprocess.run(["cat", "/etc/shadow"], stderr=subprocess.PIPE).stderr
-		said = subprocess.run(["bash", "-c", ": >>/etc/hosts"], stderr=subprocess.PIPE).stderr.decode()
+		said = subprocess.run(["bash", "-c", ": >>$HOME/outside-file"], stderr=subprocess.PIPE).stderr.decode()
 		id = re.search("id=([0-9a-f]{8})", said)[1]
 		print(said, file=sys.stderr)
 		libc = ctypes.CDLL(None)
@@ -325,7 +326,8 @@ t_forged() {
 		                    ctypes.addressof(text), len(target), why)
 		    return libc.syscall(ioctl, 2, ctypes.c_long(0x70616c65), w) & 0xffffffff
 		libc.syscall.restype = ctypes.c_long
-		got = {claim(b"/etc/hosts", op) for op in range(1, 19)} | {claim(b"harmless %d" % i, 2) for i in range(200)}
+		outside = os.environb[b"HOME"] + b"/outside-file"
+		got = {claim(outside, op) for op in range(1, 19)} | {claim(b"harmless %d" % i, 2) for i in range(200)}
 		got |= {claim(b"id=" + id.encode()), claim(b"x", why=b"; id=" + id.encode())}
 		print(int(id, 16) in got, len(got) > 200)
 		print("pale: denied read /harmless ([files] outside) id=%s; see: pale explain %s" % (id, id))
@@ -334,8 +336,8 @@ t_forged() {
 	fence python3 forge.py
 	grep -qx "False True" "$S/out" || fail "a claim has the id of another's denial, or none"
 	grep -qx "1 1 1 1 1" "$S/out" || fail "what makes no sense was taken"
-	id=$(id_of "write /etc/hosts")
-	explained "$id" "deny write /etc/hosts"
+	id=$(id_of "write $HOME/outside-file")
+	explained "$id" "deny write $HOME/outside-file"
 	verifies
 }
 
