@@ -252,14 +252,14 @@ t_a_port_without_listening() {
 	says ok bind-only :: 0
 	says ok bind-only ::ffff:0.0.0.0 0
 	says ok bind-only 0.0.0.0 47123
-	err_has "this machine alone"
+	err_has "is reachable from this machine only"
 	printf '[network]\nbind = 0\n' | policy
 	says ok bind 0.0.0.0 0
 	err_is_empty
 	says ok listen
 	err_is_empty
 	says ok bind 0.0.0.0 47123
-	err_has "this machine alone"
+	err_has "is reachable from this machine only"
 }
 
 t_ports_by_rule() {
