@@ -114,7 +114,7 @@ void print_banner(const struct run *r)
 		     a->name, r->relocation.state ? r->relocation.state : "your home",
 		     r->relocation.state && a->home ? " and " : "",
 		     r->relocation.state && a->home ? a->home : "");
-	if (*r->limits.text && r->o->verbose)
+	if (*r->limits.text && (r->o->verbose || strstr(r->limits.text, "NOT HELD")))
 		talk("limits: %s", r->limits.text);
 }
 

@@ -34,7 +34,7 @@ t_built_from_nothing() {
 	out_lacks NODE_OPTIONS
 	out_lacks BASH_ENV
 	out_lacks DISPLAY
-	out_lacks GIT_SSH
+	out_lacks GIT_SSH_COMMAND=x
 	out_lacks PALE_PROMPT
 }
 

@@ -5,7 +5,7 @@
 
 # Where they are made, from inside of one; else there is nothing to test.
 cgroups() {
-	run pale run --limit processes=50 -- cat /proc/self/cgroup
+	run pale run -v --limit processes=50 -- cat /proc/self/cgroup
 	! grep -q '^pale: limits: .* by systemd scope' "$S/err" || skip "a scope of systemd's holds the limits here"
 	grep -q '^pale: limits: .* by cgroup' "$S/err" || skip "root can make no cgroup here"
 	LINE=$(grep -m1 'pale-[a-z0-9]*\.[0-9]*$' "$S/out")
@@ -31,7 +31,7 @@ all_left() {
 t_processes() {
 	need findmnt
 	cgroups
-	run pale run --limit processes=40 -- python3 -c '
+	run pale run -v --limit processes=40 -- python3 -c '
 import os, time
 n = 0
 try:
@@ -52,7 +52,7 @@ except OSError as e:
 t_fork_bomb() {
 	need findmnt
 	cgroups
-	run pale run --limit processes=100 --timeout 3s -- bash -c ':(){ :|:& };:; sleep 60'
+	run pale run -v --limit processes=100 --timeout 3s -- bash -c ':(){ :|:& };:; sleep 60'
 	rc_is 124
 	err_has "pale: limit processes 100 of --limit reached"
 	err_has "pale: time limit 3s of --timeout reached: ended"
@@ -63,10 +63,10 @@ t_fork_bomb() {
 t_memory() {
 	need findmnt
 	cgroups
-	run pale run --limit memory=120M -- cat /proc/self/cgroup
+	run pale run -v --limit memory=120M -- cat /proc/self/cgroup
 	grep -q '^pale: limits: memory 120M by cgroup' "$S/err" || skip "root can make no cgroup for memory here"
 	grep -q '^SwapTotal: *0 kB' /proc/meminfo || skip "what is swapped out is counted elsewhere on some machines"
-	run pale run --limit memory=120M -- python3 -c '
+	run pale run -v --limit memory=120M -- python3 -c '
 import os, signal
 for _ in range(3):
     if os.fork() == 0:

@@ -37,7 +37,7 @@ time.sleep(60)' "$BUS" "$1" &
 # Runs pale as the user, who has no bus in his environment.
 limited() {
 	run setpriv --reuid="$T_USER" --regid="$(id -g "$T_USER")" --clear-groups env -u XDG_RUNTIME_DIR \
-		-u DBUS_SESSION_BUS_ADDRESS pale run --limit memory=64M --limit processes=50 "$@"
+		-u DBUS_SESSION_BUS_ADDRESS pale run -v --limit memory=64M --limit processes=50 "$@"
 }
 
 # Whatever it is by here, no scope, and it does hold.

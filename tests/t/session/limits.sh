@@ -49,7 +49,7 @@ t_time_ends_everybody() {
 		    time.sleep(60)
 	END
 	printf '[limits]\ntime = 2s\n' | policy
-	run pale run -- python3 tree.py
+	run pale run -v -- python3 tree.py
 	rc_is 124
 	out_is ready
 	err_has "pale: limits: time 2s"
@@ -202,7 +202,7 @@ t_fork_bomb() {
 # By whatever means this machine has.
 t_memory() {
 	local how
-	run pale run --limit memory=200M -- python3 -c 'print(len(bytes(300 << 20)))'
+	run pale run -v --limit memory=200M -- python3 -c 'print(len(bytes(300 << 20)))'
 	rc_not 0
 	out_lacks 314572800
 	how=$(sed -n 's/^pale: limits: memory 200M by //p' "$S/err")
