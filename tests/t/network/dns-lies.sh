@@ -288,7 +288,7 @@ t_sockets() {
 		$STORM ask '$SERVER' truth.lies.example; : >done; sleep 20'
 	until_true 30 test -e done || fail "they do not end"
 	at_most "memory, KiB" "$(peak)" 32768
-	at_most "descriptors" "$(descriptors)" 2048
+	at_most "descriptors" "$(descriptors)" 4096
 	kill "$BG"
 	bg_wait sockets
 	grep -qE '^[0-9]+ (ENOBUFS|ENFILE|EMFILE|ENOMEM|EACCES)$' "$S/out" || fail "ten thousand sockets were made"
