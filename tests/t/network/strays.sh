@@ -22,7 +22,7 @@ for to in (\"64:ff9b::7f00:1\", \"64:ff9b::\", \"::7f00:1\", \"64:ff9b::10.7.7.7
         except OSError as e:
             print(errno.errorcode.get(e.errno, e))
 "'
-	out_is "$(yes EACCES | head -5)"
+	out_is "$(yes EACCES | head -10)"
 	only_the_good
 	recorded connect deny '64:ff9b:0:0:0:0:7f00:1]:3000'
 	run pale explain connect '[64:ff9b::7f00:1]:3000'
