@@ -87,10 +87,10 @@ enum ring_kind {
  * Other results are 0 or an errno. */
 #define RING_HANDED_ON UINT32_MAX
 
-/* What else is known about a record.  Only the supervisor's ring has notes. */
-/* As the ledger has it, for its readers. */
+/* NOTE_ANYWAY as the ledger has it, for its readers. */
 #define NOTE_ANYWAY_TEXT "ordinary permissions refuse it too"
 
+/* What else is known about a record.  Only the supervisor's ring has notes. */
 enum ring_note {
 	NOTE_NONE,
 	NOTE_AROUND,  /* denied; the process has hooks, and made the call without them */
@@ -162,6 +162,28 @@ int ring_check(const void *base, size_t size);
 
 /* Called while the ring is full: waits a little, or returns false to give up.  round counts from 0. */
 typedef bool (*ring_wait_fn)(unsigned round);
+
+/*
+ * How long a writer waits.  An idle reader sleeps long, so the writer wakes it; it then reads a million
+ * records a second.  It may also wait for the disk, or check a passphrase.  A reader that is dead or stopped
+ * must not stop the writer: after RING_FULL_ROUNDS, in all five seconds, the record is given up.
+ */
+#define RING_FULL_ROUNDS 750
+#define RING_FULL_AWAKE	 250 /* rounds in which the reader is woken, and naps are short */
+#define RING_FULL_KICK	 50
+
+/* Nanoseconds of the nap in this round. */
+static inline long ring_full_nap_ns(unsigned round)
+{
+	return round < RING_FULL_AWAKE ? 200000 : 10000000;
+}
+
+/* True in a round that wakes the reader first. */
+static inline bool ring_full_wakes(unsigned round)
+{
+	return round < RING_FULL_AWAKE && round % RING_FULL_KICK == 0;
+}
+
 /*
  * Appends a record.  A long target is cut (target_cut says by how many bytes).  The caller counts what was
  * not written.  async-signal-safe, vfork-safe, lock-free but for the wait.

@@ -12,6 +12,7 @@
 
 #include "policy/base/buf.h"
 #include "policy/base/util.h"
+#include "policy/record/replacefile.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/paths.h"
@@ -31,7 +32,7 @@ static int put(int dir, const char *name, const char *text, size_t len)
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
 	if (fd < 0)
 		return -errno;
-	return write(fd, text, len) == (ssize_t)len ? 0 : -EIO;
+	return write_all(fd, text, len);
 }
 
 static bool is_kept(const char *line, size_t n)

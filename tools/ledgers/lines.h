@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-#define LEDGER_NAME "ledger.jsonl"
-#define LEDGER_DAYS 90 /* as the helper's RETENTION_DAYS: older ledgers are removed */
+#define LEDGER_NAME    "ledger.jsonl"
+#define LEDGER_RESERVE "ledger.reserve" /* as the helper's RESERVE_FILE */
+#define LEDGER_DAYS    90		/* as the helper's RETENTION_DAYS: older ledgers are removed */
 
 struct line_reader {
 	int fd;

@@ -16,11 +16,10 @@
 
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
+#include "tools/ledgers/lines.h"
 #include "tools/ledgers/unwritten.h"
 
 #include "run_impl.h"
-
-#define RESERVE_NAME "ledger.reserve"
 
 /* A full file replaces the old one. */
 #define FILE_FULL ((off_t)32 << 20)
@@ -88,7 +87,7 @@ static int unwritten_keep(const struct dirs *dirs, const struct launch *l, struc
 	if (e < 0)
 		return e;
 	/* The room that was kept for the helper's last records serves these, where the disk is full. */
-	if (path_join(reserve, sizeof(reserve), l->state_dir, RESERVE_NAME) == 0)
+	if (path_join(reserve, sizeof(reserve), l->state_dir, LEDGER_RESERVE) == 0)
 		(void)unlink(reserve);
 	if (lstat(ret->path, &st) == 0 && st.st_size > FILE_FULL)
 		(void)rename(ret->path, old);

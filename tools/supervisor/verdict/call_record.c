@@ -22,15 +22,6 @@
 #include "tell.h"
 #include "verdict_answer.h"
 
-/* As in the preload: an idle reader sleeps for a long time.  So a writer that finds the ring full wakes
- * the reader, which then reads a million records a second, and waits for room.  The reader may wait for the
- * disk itself, so the writer waits for five seconds in all. */
-#define FULL_ROUNDS  750
-#define FULL_AWAKE   250 /* rounds in which the reader is woken, and naps are short */
-#define FULL_NAP_NS  200000
-#define FULL_LONG_NS 10000000
-#define FULL_KICK    50
-
 /* Size of an address as text. */
 #define RECORD_ADDR 48
 
@@ -41,17 +32,17 @@ static _Thread_local struct supervisor *waiting;
  * each call by five seconds. */
 static bool wait_for_room(unsigned round)
 {
-	const struct timespec nap = { .tv_nsec = round < FULL_AWAKE ? FULL_NAP_NS : FULL_LONG_NS };
+	const struct timespec nap = { .tv_nsec = ring_full_nap_ns(round) };
 	struct supervisor *s = waiting;
 	uint64_t tail = atomic_load(&s->setup->kernel_ring->tail) + 1;
 
 	if (atomic_load(&s->ring_stuck) == tail)
 		return false;
-	if (round >= FULL_ROUNDS) {
+	if (round >= RING_FULL_ROUNDS) {
 		atomic_store(&s->ring_stuck, tail);
 		return false;
 	}
-	if (round < FULL_AWAKE && round % FULL_KICK == 0)
+	if (ring_full_wakes(round))
 		ask_kick(s);
 	nanosleep(&nap, NULL);
 	return true;
@@ -142,7 +133,7 @@ static void put_record(struct caller *c, struct ring_record *rec)
 }
 
 static uint32_t write_decision(struct caller *c, const struct request *req, const char *target,
-			       const struct decision *d, const char *approval, const char *why)
+			       const struct decision *d, const char *approval, const char *why, bool anyway)
 {
 	struct ring_record rec = ring_decision(req, d, target ? target : "");
 	char addr[RECORD_ADDR];
@@ -152,7 +143,7 @@ static uint32_t write_decision(struct caller *c, const struct request *req, cons
 		text_inet(&o, req->addr);
 		rec.exe = text_end(&o);
 	}
-	rec.note = d->verdict == VERDICT_DENY && tell_is_refused_anyway(req) ? NOTE_ANYWAY : c->note;
+	rec.note = d->verdict == VERDICT_DENY && anyway ? NOTE_ANYWAY : c->note;
 	rec.approval = approval;
 	rec.why = why;
 	c->note = NOTE_NONE;
@@ -168,7 +159,8 @@ static uint32_t write_decision(struct caller *c, const struct request *req, cons
 void record_decision(struct caller *c, const struct request *req, const char *target,
 		     const struct decision *d, const char *approval)
 {
-	(void)write_decision(c, req, target, d, approval, "");
+	(void)write_decision(c, req, target, d, approval, "",
+			     d->verdict == VERDICT_DENY && tell_is_refused_anyway(req));
 }
 
 void record_act(struct caller *c, const struct request *req, const struct decision *d, struct ring_hold *ret)
@@ -184,7 +176,11 @@ void record_act(struct caller *c, const struct request *req, const struct decisi
 void record_denied(struct caller *c, const struct request *req, const char *target, const struct decision *d,
 		   const char *approval, const char *why)
 {
-	tell_denied(c, req, target, d, why, write_decision(c, req, target, d, approval, why));
+	bool anyway = tell_is_refused_anyway(req);
+	uint32_t id = write_decision(c, req, target, d, approval, why, anyway);
+
+	if (!anyway)
+		tell_denied(c, req, target, d, why, id);
 }
 
 uint32_t record_claim(struct caller *c, struct ring_record *rec)

@@ -219,7 +219,7 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	/* ps and top look into every process: a hundred lines would be useless.  Nor is a line written
 	 * about what does not exist. */
 	if (proc_is_look(req->op, d->reason, target) || decision_is_absence(d, req->op) ||
-	    tell_is_refused_anyway(req) || !is_first(c, req->op, target, id))
+	    !is_first(c, req->op, target, id))
 		return;
 	denial_reason(&c->image, d, why, reason, sizeof(reason));
 	if (message)
