@@ -147,7 +147,8 @@ static bool is_long(const struct interpreter *r, const char *name, bool script)
 	return !script && word_in_list(r->longs, dashed, len);
 }
 
-/* The name of the long option at word *at, which moves to the word where it stands; "" where it is none. */
+/* The name of the long option at word *at, or "" for another word.  *at moves to the word that holds the
+ * name. */
 static const char *long_name(const struct interpreter *r, const struct command *c, size_t *at)
 {
 	const char *arg = command_arg(c, *at);

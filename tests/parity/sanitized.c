@@ -1,6 +1,6 @@
 /*
- * What a sanitizer's runtime meets in an ordinary program: files, threads, children, sockets, plug-ins; one
- * bug of each kind where it is asked for is not needed, since what is compared is that nothing else is said.
+ * An ordinary program for a sanitizer's runtime: files, threads, children, sockets, plug-ins.  It has no bug:
+ * the test compares that the sanitizer reports nothing, bare and inside.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -249,7 +249,8 @@ int line_send_inet(struct line *l, const void *data, size_t len, const struct li
 
 /* --- line_in.c ----------------------------------------------------------------------------------- */
 
-/* What was sent to the connected peer found nobody there: whoever waits is woken.  From any thread. */
+/* Notes that no socket received what was sent to the connected peer, and wakes the callers that wait.  From
+ * any thread. */
 void line_refused(struct line *l);
 /* The line's pending error, which is then told; 0: none.  fd: a duplicate of the session's end. */
 int line_take_error(struct line *l, int fd);

@@ -121,9 +121,9 @@ static bool is_joining(int level, int option)
 }
 
 /*
- * What the real sockets send by.  Of the others, what comes along with a message or is told of errors,
- * nothing could be had: they are ENOPROTOOPT, unless they are set as they are.  IP_RECVERR is one without
- * which glibc's resolver gives up.
+ * The options that are set on the real sockets, because they change what is sent.  All others, which add to a
+ * message or report errors, would have no effect: setting one gives ENOPROTOOPT, unless it keeps its value.
+ * IP_RECVERR is kept as well, because glibc's resolver gives up without it.
  */
 static const struct {
 	int level, option;

@@ -30,8 +30,8 @@ static size_t hash_said(const char *text, size_t len)
 	return hash;
 }
 
-/* The same in the repository of dir, whose `commondir` says way (NULL: there is none).  0: its configuration
- * cannot be found. */
+/* Bytes of an object's name in the repository of dir.  way is the text of its `commondir`; NULL: it has none.
+ * 0: its configuration cannot be found. */
 static size_t hash_by(int dir, const char *way)
 {
 	_cleanup_free_ char *text = NULL;
