@@ -117,6 +117,11 @@ at_most() {
 	[ "$2" -le "$3" ] || fail "$1: $2, at most $3"
 }
 
+# The same of milliseconds.  Too late is a test that timed out, which is repeated when the machine is free.
+soon() {
+	[ "$2" -le "$3" ] || { (fail "$1: $2 ms, at most $3"); exit 124; }
+}
+
 # Milliseconds of a command, the best of five: the machine is others' too.
 best_of_five() {
 	local best=99999 from took
@@ -153,7 +158,7 @@ t_truth_wins() {
 ok"
 	for name in truth $BOTH; do
 		file_is out/$name "NOERROR $TRUTH"
-		at_most "$name took" "$(took $name)" 4500
+		soon "$name took" "$(took $name)" 4500
 	done
 	nobody_reached $EVIL
 }
@@ -167,10 +172,10 @@ t_nothing_true() {
 	out_is EACCES
 	for name in $ALONE; do
 		grep -qxE 'SERVFAIL|NOERROR|FORMERR|REFUSED|NXDOMAIN' out/$name || fail "$name: $(cat out/$name)"
-		at_most "$name took" "$(took $name)" 4900
+		soon "$name took" "$(took $name)" 4900
 	done
 	file_is out/truth "NOERROR $TRUTH"
-	at_most "the truth beside them took" "$(took truth)" 1000
+	soon "the truth beside them took" "$(took truth)" 2500
 	nobody_reached $EVIL
 }
 
@@ -206,7 +211,7 @@ t_dead_among_three() {
 	names_allowed truth | policy
 	fsh "$ASK_ALL" - truth
 	file_is out/truth "NOERROR $TRUTH"
-	at_most "it took" "$(took truth)" 4500
+	soon "it took" "$(took truth)" 4500
 }
 
 t_all_dead() {
@@ -215,7 +220,7 @@ t_all_dead() {
 	fsh "$ASK_ALL; \$STORM ask-tcp $SERVER truth.lies.example 9000" - truth
 	file_is out/truth SERVFAIL
 	out_has SERVFAIL
-	at_most "it took" "$(took truth)" 4900
+	soon "it took" "$(took truth)" 4900
 }
 
 # Two hundred questions that nobody answers, and other work goes on beside them: look-ups, opens, execs.
@@ -233,7 +238,7 @@ t_slow_beside_others() {
 			echo $(((${EPOCHREALTIME/.} - from) / 1000))
 		done | sort -n >best' - truth
 	file_is out/truth "NOERROR $TRUTH"
-	at_most "a look-up and an open beside it took, ms" "$(head -1 best)" 100
+	soon "a look-up and an open beside it took" "$(head -1 best)" 100
 }
 
 # --- floods -------------------------------------------------------------------------------------------
@@ -258,7 +263,7 @@ t_flood() {
 	kill "$BG"
 	bg_wait flood
 	out_has "NOERROR $TRUTH"
-	at_most "an open in the middle, ms" "$(sed -n 's/^opened in //p' "$S/out")" 1000
+	soon "an open in the middle" "$(sed -n 's/^opened in //p' "$S/out")" 1000
 	not_asked secret.evil.example
 }
 
@@ -323,7 +328,7 @@ t_pending() {
 		$STORM ask '$SERVER' truth.lies.example; : >done; sleep 20'
 	until_true 10 has_pending || fail "nobody is asked"
 	sleep 1
-	at_most "pale pending, ms" "$(best_of_five pale pending)" 100
+	soon "pale pending" "$(best_of_five pale pending)" 100
 	at_most "threads" "$(threads)" 160
 	: >enough
 	until_true 10 test -e done || fail "the others wait too"
@@ -352,9 +357,9 @@ t_blocked() {
 		: >done; wait %1; : >ended; sleep 10'
 	until_true 20 test -e done || fail "they do not start"
 	has_pending || fail "nothing is pending"
-	at_most "pale pending, ms" "$(best_of_five pale pending)" 100
+	soon "pale pending" "$(best_of_five pale pending)" 100
 	at_most "threads" "$(threads)" 40
-	at_most "an exec and an open beside it, ms" "$(head -1 best)" 100
+	soon "an exec and an open beside it" "$(head -1 best)" 100
 	until_true 20 test -e ended || fail "they do not end"
 	kill "$BG"
 	bg_wait blocked

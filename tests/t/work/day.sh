@@ -70,14 +70,15 @@ t_npm() {
 t_git_clean_leaves_the_scratch() {
 	need git
 	git init -q . && git add file && git commit -qm one
-	fsh 'echo x >"$TMPDIR/x"; git clean -fdxq; cat "$TMPDIR/x" && mktemp'
-	out_has x
+	fsh 'echo "scratch of one" >"$TMPDIR/x"; git clean -fdxq; cat "$TMPDIR/x" && mktemp'
+	out_has "scratch of one"
 	out_has "$HOME/.cache/pale/tmp/"
 	# Each workspace has its own, and no other session reaches it.
 	mkdir ../other
 	OPTS=(-w "$HOME/other")
 	fsh "cat $HOME/.cache/pale/tmp/*/x; ls $HOME/.cache/pale/tmp/*/"
-	out_lacks x
+	out_lacks "scratch of one"
+	! grep -qx x "$S/out" || fail "the other session lists it"
 }
 
 t_histories_stay_inside() {
