@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "policy/base/util.h"
+#include "policy/system/system.h"
 
 #define EXIT_NO_ARGV 127
 #define EXIT_REFUSED 125
@@ -116,39 +117,6 @@ static void reset_timers_and_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The helper is not root and cannot raise a limit that was lowered to make it fail halfway: it refuses. */
-static int check_limits(const char **ret_err)
-{
-	static const struct {
-		__rlimit_resource_t which;
-		rlim_t least;
-		const char *err;
-	} limits[] = {
-		{ RLIMIT_NOFILE, 64, "RLIMIT_NOFILE is below 64 (see ulimit -n)" },
-		{ RLIMIT_FSIZE, 64 << 20,
-		  "RLIMIT_FSIZE is below 64 MiB: the ledger could not grow (see ulimit -f)" },
-		{ RLIMIT_AS, 256 << 20, "RLIMIT_AS is below 256 MiB (see ulimit -v)" },
-		{ RLIMIT_DATA, 64 << 20, "RLIMIT_DATA is below 64 MiB (see ulimit -d)" },
-		{ RLIMIT_STACK, 512 << 10, "RLIMIT_STACK is below 512 KiB (see ulimit -s)" },
-		{ RLIMIT_CPU, 60, "RLIMIT_CPU is below one minute (see ulimit -t)" },
-	};
-	struct rlimit r;
-
-	for (size_t i = 0; i < NELEM(limits); i++) {
-		*ret_err = limits[i].err;
-		if (getrlimit(limits[i].which, &r) < 0)
-			return EXIT_REFUSED;
-		if (r.rlim_cur < limits[i].least && r.rlim_max >= limits[i].least) {
-			r.rlim_cur = limits[i].least;
-			(void)setrlimit(limits[i].which, &r);
-		}
-		if (r.rlim_cur < limits[i].least)
-			return EXIT_REFUSED;
-	}
-	*ret_err = NULL;
-	return 0;
-}
-
 /*
  * Sets all three ids, so that the user that started the helper cannot signal it, and it cannot get that
  * identity back; and checks both.
@@ -196,9 +164,9 @@ int hygiene(int argc, uid_t *ret_owner, bool *ret_foreign, const char **ret_err)
 	close_the_rest();
 	reset_timers_and_signals();
 	umask(077);
-	r = check_limits(ret_err);
-	if (r != 0)
-		return r;
+	/* The helper is not root and cannot raise a hard limit that was lowered to make it fail halfway. */
+	if (limits_check(true, ret_err) < 0)
+		return EXIT_REFUSED;
 	*ret_err = "cannot clear the environment";
 	if (clearenv() != 0)
 		return EXIT_REFUSED;

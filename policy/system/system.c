@@ -1,12 +1,15 @@
-/* The time, small files and descriptors: see system.h. */
+/* The time, small files, descriptors and resource limits: see system.h. */
 #include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "policy/base/util.h"
 
 uint64_t clock_ns(clockid_t id)
 {
@@ -78,4 +81,36 @@ int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, in
 		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	}
 	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int limits_check(bool raise, const char **ret_err)
+{
+	static const struct {
+		__rlimit_resource_t which;
+		rlim_t least;
+		const char *err;
+	} limits[] = {
+		{ RLIMIT_NOFILE, 64, "RLIMIT_NOFILE is below 64 (see ulimit -n)" },
+		{ RLIMIT_FSIZE, 64 << 20,
+		  "RLIMIT_FSIZE is below 64 MiB: the ledger could not grow (see ulimit -f)" },
+		{ RLIMIT_AS, 256 << 20, "RLIMIT_AS is below 256 MiB (see ulimit -v)" },
+		{ RLIMIT_DATA, 64 << 20, "RLIMIT_DATA is below 64 MiB (see ulimit -d)" },
+		{ RLIMIT_STACK, 512 << 10, "RLIMIT_STACK is below 512 KiB (see ulimit -s)" },
+		{ RLIMIT_CPU, 60, "RLIMIT_CPU is below one minute (see ulimit -t)" },
+	};
+	struct rlimit r;
+
+	for (size_t i = 0; i < NELEM(limits); i++) {
+		*ret_err = limits[i].err;
+		if (getrlimit(limits[i].which, &r) < 0)
+			return -errno;
+		if (raise && r.rlim_cur < limits[i].least && r.rlim_max >= limits[i].least) {
+			r.rlim_cur = limits[i].least;
+			(void)setrlimit(limits[i].which, &r);
+		}
+		if (r.rlim_cur < limits[i].least)
+			return -EPERM;
+	}
+	*ret_err = NULL;
+	return 0;
 }

@@ -1,11 +1,13 @@
 /*
  * What more than one program asks of the kernel alike, and what a block releases at its end.
  *
- * The time, reads of whole small files, and sending of descriptors.  Nothing here runs in the preload.
+ * The time, reads of whole small files, sending of descriptors, and resource limits.  Nothing here runs in
+ * the preload.
  */
 #ifndef PALE_SYSTEM_H
 #define PALE_SYSTEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -42,5 +44,11 @@ ssize_t proc_read_small(pid_t pid, const char *name, char *buf, size_t size);
 /* Sends one packet with n descriptors, at most SEND_FDS_MAX.  flags as for sendmsg(2).  0 or -errno. */
 #define SEND_FDS_MAX 4
 int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, int flags);
+/*
+ * Checks that no resource limit of this process is too low for a session; `raise` first raises a soft limit
+ * as far as is needed and the hard one permits.  0, or -EPERM or another -errno with *ret_err set to a static
+ * sentence that names the limit.
+ */
+int limits_check(bool raise, const char **ret_err);
 
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
@@ -17,19 +16,11 @@
 int ring_make(const char *name, struct ring_header **ret)
 {
 	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct rlimit files;
 	void *map;
 	int made;
 
 	if (fd < 0)
 		return -errno;
-	/* Checked first, since growing a file beyond the limit raises SIGXFSZ, which ends the process. */
-	if (getrlimit(RLIMIT_FSIZE, &files) < 0 || files.rlim_cur < ring_size()) {
-		talk("the limit on a file's size (ulimit -f) leaves no room for the %zu KiB of the session's "
-		     "records",
-		     ring_size() / 1024 + 1);
-		return -EFBIG;
-	}
 	if (ftruncate(fd, (off_t)ring_size()) < 0 ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return -errno;

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "policy/presets/agents.h"
+#include "policy/system/system.h"
 
 #include "tools/base/installed.h"
 #include "tools/base/options.h"
@@ -454,7 +455,8 @@ static int run_outermost(struct run *r)
 	return code;
 }
 
-static int run_run(const struct options *given, int argc, char **argv)
+/* Not inlined: the stack that it needs is checked before it is called. */
+__attribute__((noinline)) static int run_command(const struct options *given, int argc, char **argv)
 {
 	struct options o = *given;
 	struct run r = { .o = &o,
@@ -487,6 +489,18 @@ static int run_run(const struct options *given, int argc, char **argv)
 	gc_policy_done(&r.gc);
 	trunk_done(&r.trunk);
 	return code;
+}
+
+/* First the limits, since to exceed one would end this process without a word. */
+static int run_run(const struct options *given, int argc, char **argv)
+{
+	const char *err;
+
+	if (!session_around() && limits_check(false, &err) < 0) {
+		talk("%s", err);
+		return EXIT_PALE;
+	}
+	return run_command(given, argc, argv);
 }
 
 static const struct opt opts[] = {

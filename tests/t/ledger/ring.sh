@@ -66,9 +66,15 @@ t_limits_of_the_process() {
 }
 
 t_no_room_at_the_start() {
-	run bash -c 'ulimit -f 100; exec pale run -q -- true'
-	rc_is 125
-	err_has "the limit on a file's size (ulimit -f) leaves no room for"
+	local limit name
+	for limit in "f 1 FSIZE" "f 100 FSIZE" "f 60000 FSIZE" "Sf 1 FSIZE" "s 64 STACK" "s 256 STACK" \
+		"n 16 NOFILE" "v 200000 AS" "St 30 CPU"; do
+		name=${limit##* }
+		run bash -c "ulimit -${limit% *}; exec pale run -q -- true"
+		rc_is 125
+		err_has "pale: RLIMIT_$name is below"
+		[ "$(wc -l <"$S/err")" = 1 ] || fail "more than one line"
+	done
 }
 
 # What is full: the file systems that people have, with the session's directories on them.
