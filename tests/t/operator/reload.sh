@@ -356,7 +356,8 @@ t_beyond_what_is_mapped() {
 t_helper_killed() {
 	local helper i
 	printf '%s\n' "preset = agent" "[commands]" "ask = touch" "[files]" "deny = file" | policy
-	bg killed bash -c 'echo >ready; until test -e go; do sleep 0.05; done; cat file; touch a; echo "status $?"; cat ~/.ssh/id_rsa'
+	bg killed bash -c 'echo >ready; until test -e go; do sleep 0.05; done
+		cat file; touch a; echo "status $?"; cat ~/.ssh/id_rsa'
 	until_true 10 test -e ready || fail "no start"
 	helper=$(pgrep -P $BG -x pale-helper)
 	(for i in $(seq 40); do pale policy reload; done >/dev/null 2>&1) &
