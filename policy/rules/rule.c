@@ -1,8 +1,9 @@
 /*
  * The policy as a value: settings and the list of rules.
  *
- * Guarantees that an empty policy is the strictest one (zero is the strictest value of every enum), so
- * that a setting that is absent allows nothing.  No I/O, no globals that change.
+ * A setting that no file names has the value that policy_init() gives it.  That is zero for most, which is
+ * their strictest value; not so for `home` and `demands`, which start at their weakest: presets and layers
+ * raise them.  No I/O, no globals that change.
  */
 #include "policy/base/util.h"
 #include "rule.h"

@@ -97,8 +97,8 @@ static long rename_plain(const struct ends *e)
 
 /*
  * A directory may be renamed, so the cached paths of directories become invalid, in every process.
- * Landlock does not allow a directory to move: the supervisor renames it, after it has checked what is in
- * it (landlock.c).
+ * Landlock does not allow a directory to move (tools/wall/landlock.c): the supervisor renames it, after it
+ * has checked what is in it.
  */
 static long rename_counted(const struct spot *from, const struct spot *to, const struct ends *e)
 {
