@@ -2,8 +2,8 @@
  * The policy as a value: settings and the list of rules.
  *
  * A setting that no file names has the value that policy_init() gives it.  That is zero for most, which is
- * their strictest value; not so for `home` and `demands`, which start at their weakest: presets and layers
- * raise them.  No I/O, no globals that change.
+ * their strictest value; not so for `home`, `demands` and `relative_only`, which start at their weakest:
+ * presets and layers raise them.  No I/O, no globals that change.
  */
 #include "policy/base/util.h"
 #include "rule.h"
