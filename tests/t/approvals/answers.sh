@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # Questions and answers: once, session, denied for the turn, never, too late, nobody there.
 . "$T_LIB"
 

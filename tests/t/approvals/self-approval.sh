@@ -1,6 +1,5 @@
 # retry: timeouts
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 90
 # Who answers a question: no code of the session, by any of its ways; every operator, wherever he sits.
 . "$T_LIB"

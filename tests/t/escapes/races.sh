@@ -5,7 +5,7 @@
 # many tries of each kind.
 . "$T_LIB"
 
-TRIES=${RACES:-8000}
+TRIES=${RACES:-4000}
 EXECS=$((TRIES / 250))
 [ $EXECS -ge 200 ] || EXECS=200
 RACE=$T_VICTIMS/race

@@ -1,6 +1,5 @@
 # limit: 120
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # A denial is one sentence, one record and one id: what was said is what was recorded, and the id leads there.
 . "$T_LIB"
 

@@ -1,6 +1,5 @@
 # limit: 60
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # needs: tmpfs
 # [session] state: the agent keeps its state in the workspace, and starts there.
 . "$T_LIB"

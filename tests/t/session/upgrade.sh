@@ -1,5 +1,4 @@
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 120
 # Pale is replaced by another version, whose numbers all differ, while a session runs; and the other way round.
 . "$T_LIB"

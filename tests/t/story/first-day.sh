@@ -1,4 +1,4 @@
-# levels: full hooks
+# nightly: hooks
 # The first day: what an agent may do, what it may not, what is asked, and that all is written down.
 . "$T_LIB"
 

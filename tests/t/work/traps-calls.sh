@@ -1,5 +1,4 @@
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 120
 # Traps of what a running program does: names of open, limits, signals, threads, filters, tracers.
 . "$T_LIB"

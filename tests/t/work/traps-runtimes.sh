@@ -1,5 +1,4 @@
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 90
 # Traps of what else is loaded: allocators, sanitizers, other interposers, other name spaces, no loader.
 . "$T_LIB"

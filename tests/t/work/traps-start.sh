@@ -1,5 +1,4 @@
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 120
 # Traps of starting a program: environments, descriptors, children, loaders.
 . "$T_LIB"
