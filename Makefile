@@ -165,7 +165,7 @@ $(B)/exports.map: preload/hooks/hooks.def Makefile
 
 # --- tests ----------------------------------------------------------------------------------------
 
-STATIC_VICTIMS := carried errors execs names net plain_calls raw reader shed storm
+STATIC_VICTIMS := carried errors execs names net plain_calls raw reader shed storm words
 
 # Of the tools, a suite links what it calls; the dispatcher is the suite's own.
 $(B)/libtools.a: $(filter-out $(B)/tools/pale.o,$(TOOLS_OBJ))

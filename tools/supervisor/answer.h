@@ -29,16 +29,9 @@ struct answer {
 	void (*after)(struct caller *c);
 };
 
-/* No errno: the kernel performs the call. */
-#define RESULT_CONTINUE (-4096)
-
-static inline struct answer answer_continue(void);
-
-/* r is a system call's result here: >= 0 a value, else -errno, or RESULT_CONTINUE. */
+/* r is a system call's result here: >= 0 a value, else -errno. */
 static inline struct answer answer_result(long r)
 {
-	if (r == RESULT_CONTINUE)
-		return answer_continue();
 	if (r < 0)
 		return (struct answer){ .kind = ANSWER_ERRNO, .error = (int)-r };
 	return (struct answer){ .kind = ANSWER_VALUE, .value = r };

@@ -41,6 +41,7 @@
 #include "worker.h"
 
 /* Each belongs to the file that makes it. */
+struct domains;
 struct gaps;
 struct hosts;
 struct ipc;
@@ -108,8 +109,8 @@ struct supervisor {
 	_Atomic uint64_t said[SAID_MAX];
 	_Atomic uint64_t refused[SAID_MAX];
 	_Atomic uint64_t attached[SAID_MAX];
-	_Atomic uint64_t told[SAID_MAX]; /* by pid: the program that was last reported to the helper */
-	_Atomic unsigned domains; /* what Landlock limits for programs that confined themselves: domain.c */
+	_Atomic uint64_t told[SAID_MAX];      /* by pid: the program that was last reported to the helper */
+	struct domains *domains;	      /* of programs that confined themselves: domain.h */
 	_Atomic uint64_t ring_stuck;	      /* the ring's tail plus 1 at the last wait in vain */
 	_Atomic uint64_t err_files[SAID_MAX]; /* marks of files that were standard error at an exec */
 };

@@ -97,7 +97,6 @@ enum gate {
 	GATED_GETOPT,
 	SETOPT,
 	SCOPED,
-	DOMAIN,
 	ROWS
 };
 
@@ -186,8 +185,6 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return filter_setsockopt(b);
 	case SCOPED:
 		return b->setup->landlock_abi >= LANDLOCK_SCOPES ? b->allow : b->notify;
-	case DOMAIN:
-		return b->setup->level == LEVEL_FULL ? b->notify : answer_at(b, EOPNOTSUPP);
 	case ROWS:
 		return b->allow; /* except where a row decides */
 	case NEVER:

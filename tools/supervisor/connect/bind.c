@@ -23,9 +23,9 @@
 #include "tools/base/thread.h"
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/threads/workers.h"
@@ -152,7 +152,7 @@ static int bind_at(struct caller *c, const struct endpoint *e, struct place *p)
 		return -EACCES;
 	}
 	r = judge_place(c, p, &req);
-	r = r < 0 ? r : caller_acts(c, false);
+	r = r < 0 ? r : caller_enter(c);
 	if (r < 0)
 		return r;
 	mask = caller_umask(c);

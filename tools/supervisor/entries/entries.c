@@ -9,9 +9,9 @@
 
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/handlers.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/shm.h"
@@ -37,7 +37,7 @@ struct answer carry_unlink(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c, false);
+		r = caller_enter(c);
 	if (r == 0)
 		r = call_result(unlinkat(h->fd, h->name, flags));
 	held_done(h);
@@ -225,7 +225,7 @@ struct answer carry_make(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c, false);
+		r = caller_enter(c);
 	since = made_now();
 	if (r == 0)
 		r = make_masked(c, row, h, &m);

@@ -16,11 +16,11 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/supervisor/answer.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
@@ -344,7 +344,7 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	if (r == 0)
 		r = ends_allow(e, c);
 	if (r == 0)
-		r = caller_acts(c, false);
+		r = caller_enter(c);
 	if (r == 0 && m.text)
 		r = git_move_do(e->from, e->to, &m);
 	else if (r == 0)
@@ -398,7 +398,7 @@ static long link_ends(struct caller *c, const struct two *row, const struct ends
 		r = ends_allow(e, c);
 	}
 	if (r == 0)
-		r = caller_acts(c, false);
+		r = caller_enter(c);
 	if (r < 0)
 		return r;
 	self = held_self(e->from);

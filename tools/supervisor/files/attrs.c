@@ -17,9 +17,9 @@
 
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/wall/numbers.h"
 
 #include "held.h"
@@ -91,7 +91,7 @@ struct answer carry_truncate(struct caller *c)
 		r = held_allow(h, c);
 	}
 	if (r == 0)
-		r = caller_acts(c, true);
+		r = caller_enter(c);
 	if (r == 0)
 		r = check_limit(c, h, size);
 	if (r == 0)

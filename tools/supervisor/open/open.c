@@ -20,12 +20,12 @@
 #include "policy/base/util.h"
 
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/verdict/verdict.h"
@@ -310,7 +310,7 @@ static struct answer open_session_file(struct caller *c, const char *path, const
 {
 	int fd;
 
-	if (!caller_is_confined(c) && open_passes(c, o, path))
+	if (open_passes(c, o, path))
 		return answer_continue();
 	fd = caller_alive(c) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	return fd < 0 ? answer_result(-errno) : answer_fd(fd, o->flags & O_CLOEXEC);

@@ -13,9 +13,9 @@
 
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
-#include "tools/supervisor/domain.h"
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
@@ -350,6 +350,7 @@ static int open_shared(struct caller *c, const struct opening *o, const struct r
 static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
 	struct request req = { .access = open_access(o->flags), .raw = p->raw, .path = p->r.path };
+	bool passes;
 	int e;
 
 	req.op = open_op(req.access);
@@ -360,21 +361,23 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 	if (e < 0)
 		return answer_result(e);
 	req.op = open_op(req.access);
-	if (!is_nameless(p, t) && !has_already(t, req.access)) {
+	if (!is_nameless(p, t) && !has_already(t, req.access))
 		e = may_open(c, &req, p, o, t);
-		/* openat2 has its flags in memory, which may change by then. */
-		e = e < 0 ? e : caller_acts(c, o->flags & O_TRUNC || c->nr == __NR_openat2);
-	}
 	if (e < 0)
 		return answer_result(e);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
+	passes = !c->git_late && !open_is_special(&t->st) && t->held < 0 && t->st.st_mode != 0 &&
+		 open_passes(c, o, p->r.path);
+	if (passes)
+		return answer_continue();
+	e = caller_enter(c);
+	if (e < 0)
+		return answer_result(e);
 	if (c->git_late)
 		return answer_fd(git_late_open(c, o, t->at.dirfd, t->at.name), o->flags & O_CLOEXEC);
 	if (open_is_special(&t->st))
 		return open_special(c, o, &req, t);
-	if (t->held < 0 && t->st.st_mode != 0 && open_passes(c, o, p->r.path))
-		return answer_continue();
 	if (t->held < 0 && shm_is_entry(p->r.path))
 		e = open_shared(c, o, &req, t);
 	else

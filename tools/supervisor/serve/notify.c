@@ -38,6 +38,7 @@
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/threads/waiters.h"
+#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/verdict/made.h"
@@ -368,6 +369,7 @@ static void supervisor_free(struct supervisor *s)
 	descent_done(s);
 	policies_done(s);
 	unproven_done(s);
+	domains_done(s);
 	gaps_done(s);
 	ipc_done(s);
 	lobby_done(s);
@@ -401,7 +403,7 @@ static struct supervisor *supervisor_new(const struct supervisor_setup *setup)
 		return NULL;
 	s->setup = setup;
 	if (ids_init(&s->ids) < 0 || unproven_new(s) < 0 || made_new(s) < 0 || lobby_new(s) < 0 ||
-	    gaps_new(s) < 0 || ipc_new(s) < 0)
+	    domains_new(s) < 0 || gaps_new(s) < 0 || ipc_new(s) < 0)
 		return free(s), NULL;
 	s->listener = -1;
 	s->waiters = epoll_create1(EPOLL_CLOEXEC);

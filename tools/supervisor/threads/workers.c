@@ -66,6 +66,7 @@ void worker_hold(struct worker *w, enum slot_state from, enum slot_state (*act)(
 /* Its own umask and working directory (unshare(2) CLONE_FS needs no privilege). */
 static int thread_prepare(struct worker *w)
 {
+	w->spent = false;
 	/* Otherwise a nap of 20 us takes 70 (PR_SET_TIMERSLACK(2const)). */
 	(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	if (unshare(CLONE_FS) < 0 || chdir("/") < 0)
@@ -129,6 +130,14 @@ static void resign(struct worker *w)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* The thread ends: it has passed the lead on before it was spent. */
+static void retire(struct worker *w)
+{
+	pthread_mutex_lock(&w->sup->lock);
+	w->runs = false;
+	pthread_mutex_unlock(&w->sup->lock);
+}
+
 static void *thread_main(void *arg)
 {
 	struct worker *w = arg;
@@ -137,13 +146,16 @@ static void *thread_main(void *arg)
 
 	if (r < 0)
 		resign(w);
-	while (wait_for_work(w)) {
+	while (!w->spent && wait_for_work(w)) {
 		resume(w, r);
-		while (r == 0 && atomic_load(&s->leader) == w->index && !atomic_load(&s->stopping))
+		while (r == 0 && !w->spent && atomic_load(&s->leader) == w->index &&
+		       !atomic_load(&s->stopping))
 			r = s->work->serve(w);
 		if (r < 0)
 			resign(w);
 	}
+	if (w->spent)
+		retire(w);
 	return NULL;
 }
 
