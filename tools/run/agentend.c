@@ -30,9 +30,8 @@ struct agent_end agent_end_of(const struct agentproc *a, const struct agent_fate
 	if (f->error < 0)
 		return not_started(a, f);
 	if (!f->attached) {
-		talk("%s did not load libpale.so, so level hooks cannot hold it: ended (--level full can "
-		     "hold it, --allow-unhooked runs it "
-		     "unfenced)",
+		talk("%s did not load libpale.so and was ended: level hooks cannot fence it; --level full "
+		     "can, --allow-unhooked runs it unfenced",
 		     a->path);
 		return (struct agent_end){ .refused = true, .code = EXIT_REFUSED };
 	}

@@ -114,7 +114,7 @@ void print_banner(const struct run *r)
 		     a->name, r->relocation.state ? r->relocation.state : "your home",
 		     r->relocation.state && a->home ? " and " : "",
 		     r->relocation.state && a->home ? a->home : "");
-	if (*r->limits.text && (r->o->verbose || strstr(r->limits.text, "NOT HELD")))
+	if (*r->limits.text && (r->o->verbose || strstr(r->limits.text, "NOT ENFORCED")))
 		talk("limits: %s", r->limits.text);
 }
 
@@ -136,7 +136,7 @@ void print_end(const struct run *r, const struct launch_end *end)
 	talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
 	     (unsigned long long)end->records, (unsigned long long)end->denied, id);
 	if (r->o->observe)
-		talk("session %s: %llu things happened that the policy does not allow; see: pale learn "
+		talk("session %s: %llu requests were made that the policy does not allow; see: pale learn "
 		     "--session %s",
 		     id, (unsigned long long)end->observed, id);
 	if (r->o->verbose || end->sealed)

@@ -72,7 +72,7 @@ int fence_probe(struct fence *f, enum level level, const char *abi_max)
 	}
 	if (!*kernel_lacks(&f->kernel, level, why, sizeof(why)))
 		return 0;
-	talk("level %s is not to be had here: %s", level_name(level), why);
+	talk("level %s is not available here: %s", level_name(level), why);
 	talk("--level hooks runs with the preload alone; see: pale doctor");
 	return EXIT_PALE;
 }
@@ -82,7 +82,7 @@ int fence_raise(struct fence *f, const struct policy *p, const struct options *o
 	if (p->s.demands <= f->level)
 		return 0;
 	if (o->level)
-		talk("level %s and not %s: %s:%u [session] level = %s", level_name(p->s.demands),
+		talk("level %s is used instead of %s: %s:%u says `level = %s`", level_name(p->s.demands),
 		     level_name(f->level), p->level_file, p->level_line, level_name(p->s.demands));
 	if (f->level == LEVEL_HOOKS)
 		return fence_probe(f, p->s.demands, o->abi_max);
@@ -161,7 +161,7 @@ int fence_make(struct fence *f, const struct launch *l)
 	if (r == 0)
 		r = confine_make(&f->kernel, &setup, &f->floor, &f->confine);
 	if (r < 0)
-		talk("the kernel's side of the fence cannot be built: %s", landlock_why(r));
+		talk("cannot set up Landlock and seccomp: %s", landlock_why(r));
 	return r < 0 ? EXIT_PALE : 0;
 }
 

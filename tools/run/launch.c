@@ -169,7 +169,7 @@ static int send_start(struct launch *l, const struct launch_start *s)
 	else
 		json_decref(j);
 	if (r < 0 && r != -EPIPE)
-		talk("the helper does not take its start message: %s", strerror(-r));
+		talk("cannot send the start message to pale-helper: %s", strerror(-r));
 	else
 		r = rings_fill(passed.fd + FIRST_RING, l->kernel_ring ? 2 : 1);
 	for (size_t i = 0; i < passed.n; i++)

@@ -51,8 +51,8 @@ int nested_refuse(const struct options *o)
 	for (size_t i = 0; i < NELEM(table); i++) {
 		if (!table[i].given)
 			continue;
-		talk("%s has no place inside session %s: a nested run may only narrow", table[i].name,
-		     session_around());
+		talk("%s cannot be used inside session %s: give it to the `pale run` that starts the session",
+		     table[i].name, session_around());
 		return EXIT_PALE;
 	}
 	return 0;
@@ -211,9 +211,9 @@ static int exchange(struct launch *l, int bundle, struct reply *reply)
 static void tell_failure(int r)
 {
 	if (r == -EPIPE || r == -EPROTO)
-		talk("session %s began with another version of pale than this one, " PALE_VERSION
-		     ", or is ending: its helper hangs up; a run inside it needs that version or a new "
-		     "session",
+		talk("session %s: its helper closed the connection: the session is ending, or it began with "
+		     "another version of pale than this one, " PALE_VERSION
+		     "; use that version, or start a new session",
 		     session_around());
 	else
 		talk("the helper of session %s does not answer: %s", session_around(), strerror(-r));

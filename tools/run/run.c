@@ -115,7 +115,7 @@ static int find_program(struct run *r)
 	}
 	if (elf_is_hookable(r->program.elf.kind))
 		return 0;
-	talk("%s is %s: the preload cannot hold it at level hooks; %s", r->program.loaded,
+	talk("%s is %s: level hooks cannot fence it; %s", r->program.loaded,
 	     elf_kind_text(r->program.elf.kind),
 	     session_around() ? "a session at level full can"
 			      : "--level full can, --allow-unhooked runs it unfenced");
@@ -132,7 +132,7 @@ static int make_dirs(struct run *r)
 		return 0;
 	e = runtime_make(base, sizeof(base));
 	if (e < 0) {
-		talk("no private runtime directory can be had: %s", strerror(-e));
+		talk("cannot make a private runtime directory: %s", strerror(-e));
 		return EXIT_PALE;
 	}
 	e = dir_check_own(r->dirs.state);

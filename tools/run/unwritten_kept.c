@@ -108,11 +108,10 @@ void unwritten_tell(const struct dirs *dirs, const struct launch *l)
 	int e = unwritten_keep(dirs, l, &u);
 
 	if (e < 0)
-		talk("session %s: what its helper had not written cannot be kept in %s: %s", l->session,
-		     dirs->state, strerror(-e));
+		talk("session %s: cannot save in %s the decisions that its helper had not written: %s",
+		     l->session, dirs->state, strerror(-e));
 	else
-		talk("session %s: %llu decisions that its helper had not written are in %s; %llu repeats of "
-		     "recorded "
-		     "ones were not counted",
+		talk("session %s: %llu decisions that its helper had not written are saved in %s; %llu "
+		     "repeats of recorded decisions were not written",
 		     l->session, (unsigned long long)u.n, u.path, (unsigned long long)u.repeats);
 }

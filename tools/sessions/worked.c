@@ -155,5 +155,5 @@ void worked_begin(const struct dirs *dirs, const struct image *img, const char *
 	if (e == 0)
 		e = worked_note(dirs, workspace);
 	if (e < 0)
-		talk("that an agent worked here cannot be kept in %s: %s", dirs->state, strerror(-e));
+		talk("cannot note in %s that an agent worked here: %s", dirs->state, strerror(-e));
 }

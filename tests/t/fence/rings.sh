@@ -87,7 +87,7 @@ t_older_kernels() {
 t_no_landlock() {
 	run "$T_STAGE/bin/pale" run --level full --abi-max 0 -- touch ran
 	rc_is 125
-	err_has "level full is not to be had here"
+	err_has "level full is not available here"
 	err_has Landlock
 	missing ran
 }
@@ -108,7 +108,7 @@ t_listener_taken() {
 	END
 	run python3 taken.py "$T_STAGE/bin/pale"
 	rc_is 125
-	err_has "level full is not to be had here"
+	err_has "level full is not available here"
 	err_has listener
 	missing ran
 }

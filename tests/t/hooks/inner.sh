@@ -400,7 +400,7 @@ t_musl_loads_and_hands_on() {
 	if [ "$T_LEVEL" = hooks ]; then
 		fence ./m /pale-t-$$
 		rc_is 126
-		err_has "is linked against musl: the preload cannot hold it at level hooks"
+		err_has "is linked against musl: level hooks cannot fence it"
 		fsh './m x'
 		rc_is 126
 		denied exec ./m "linked against musl"

@@ -48,7 +48,7 @@ on_level() {
 	printf '[session]\nlevel = strict\n' | floor
 	level_is strict
 	level_is strict --level full
-	err_has "$FLOOR:2 [session] level = strict"
+	err_has "$FLOOR:2 says \`level = strict\`"
 	level_is strict --level hooks
 	level_is strict --preset review
 	run pale policy show

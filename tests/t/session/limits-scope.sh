@@ -67,17 +67,17 @@ on_hangs_up() {
 	limited -- touch ran
 	rc_is 125
 	err_has "pale: limits: memory 64M by systemd scope"
-	err_has "pale: systemd made no scope that holds the limits ("
+	err_has "pale: cannot enforce the limits: systemd made no scope for them ("
 	missing ran
 	mkdir -p "$HOME/.config/pale"
 	printf '[limits]\nenforce = best\n' >"$HOME/.config/pale/policy.ini"
 	chown -R "$T_USER:" "$HOME/.config"
 	limited -- true
 	rc_is 0
-	grep -q '^pale: systemd made no scope that holds the limits (.*): memory 64M NOT HELD' "$S/err" || fail "not said"
-	recorded session/limit "" "systemd made no scope that holds the limits"
+	grep -q '^pale: systemd made no scope for the limits (.*): memory 64M NOT ENFORCED' "$S/err" || fail "not said"
+	recorded session/limit "" "systemd made no scope for the limits"
 	run setpriv --reuid="$T_USER" --clear-groups pale session show
-	grep -q '^ *limits *memory 64M NOT HELD' "$S/out" || fail "not what is shown"
+	grep -q '^ *limits *memory 64M NOT ENFORCED' "$S/out" || fail "not what is shown"
 }
 
 t_hangs_up() {
@@ -91,7 +91,7 @@ on_hangs() {
 	limited -- touch ran
 	rc_is 125
 	[ $((SECONDS - began)) -lt 25 ] || fail "it took $((SECONDS - began)) seconds"
-	err_has "pale: systemd made no scope that holds the limits (Connection timed out)"
+	err_has "pale: cannot enforce the limits: systemd made no scope for them (Connection timed out)"
 	missing ran
 	! pgrep -u "$T_USER" -x busctl >/dev/null || fail "who asked is left behind"
 }

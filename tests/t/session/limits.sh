@@ -220,7 +220,7 @@ t_only_lower() {
 	printf '[limits]\ntime = 1m\nfiles = 100\n' | policy
 	run pale run -q --timeout 2m -- true
 	rc_is 125
-	err_has "--timeout: time is 1m by policy.ini:2: the command line may only lower it"
+	err_has "--timeout: policy.ini:2 limits time to 1m: the command line may only lower it"
 	run pale run -q --limit files=50 --limit file_size=1M -- bash -c 'ulimit -n; ulimit -f'
 	out_is "$(printf '50\n1024')"
 	mkdir -p .pale
@@ -256,12 +256,12 @@ sys.exit(not [c for c in json.load(sys.stdin)["checks"] if c["name"] == "limit c
 	printf '[limits]\ncpu = 50%%\n' | policy
 	run pale run -q -- true
 	rc_is 125
-	err_has "cpu = 50% (policy.ini:2) can be held by nothing on this machine"
+	err_has "cannot enforce cpu = 50% (policy.ini:2) on this machine"
 	printf '[limits]\ncpu = 50%%\nenforce = best\n' | policy
 	run pale run -- true
 	rc_is 0
-	err_has "pale: limits: cpu 50% NOT HELD"
-	recorded session/start "" "cpu 50% NOT HELD"
+	err_has "pale: limits: cpu 50% NOT ENFORCED"
+	recorded session/start "" "cpu 50% NOT ENFORCED"
 }
 
 # None: nothing is told, nothing is set.

@@ -162,7 +162,7 @@ t_stalled_reader() {
 	run bash -c 'pale run -q --timeout 1s -- yes >"$1"' - "$S/pipe" &
 	until_true 15 bash -c '! kill -0 "$1"' - $! || fail "the time limit is not kept"
 	kill %1
-	grep -q "standard output is not read: the rest of it is lost" "$S/err" || fail "it is not told"
+	grep -q "the rest of standard output is lost: nothing reads it" "$S/err" || fail "it is not told"
 	[ -s "$(only stdout)" ] || fail "nothing was logged"
 }
 
@@ -175,7 +175,7 @@ t_terminal() {
 	file_is "$S/piped" out
 	file_is "$(only stdout)" out
 	[ "$(ls "$LOGS" | wc -l)" = 1 ] || fail "$(ls "$LOGS")"
-	grep -qa "what goes to the terminal is not logged (script(1) does that)" "$S/typescript" || fail "nothing is said"
+	grep -qa "output to the terminal is not logged; script(1) can log it" "$S/typescript" || fail "nothing is said"
 }
 
 scenario "$@"

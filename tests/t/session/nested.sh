@@ -116,7 +116,7 @@ t_lifting_flags_are_refused() {
 	for flag in --danger --allow-sensitive-roots --allow-denylisted-commands --allow-unhooked; do
 		nested $flag -- touch made
 		rc_is 125 "$flag"
-		err_has "$flag has no place inside session"
+		err_has "$flag cannot be used inside session"
 		nested --preset review $flag -- touch made
 		rc_is 125 "$flag with a preset"
 		missing made

@@ -29,7 +29,7 @@ t_ordinary_git() {
 	run pale run --observe -- sh -c 'echo 1 >f
 		git add f; git commit -qm f; git config alias.st status; git switch -q -c t2; git tag v1; git gc -q'
 	rc_is 0
-	err_has ": 0 things happened that the policy does not allow"
+	err_has ": 0 requests were made that the policy does not allow"
 }
 
 t_commands_and_questions() {
@@ -131,7 +131,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$H
 t_said_and_counted() {
 	run pale run --observe -- bash -c 'echo x >../made; cat ~/.ssh/id_rsa'
 	err_has "observing: all is allowed and recorded; still blocked: secrets"
-	err_has "1 things happened that the policy does not allow; see: pale learn --session"
+	err_has "1 requests were made that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
 	run pale session show
 	out_has "observed   all was allowed except what pale-run(1) lists for --observe; 1 times the policy would have"
@@ -151,7 +151,7 @@ t_never_by_a_file_nor_inside() {
 	OPTS=()
 	fsh 'pale run --observe -- touch ~/made'
 	rc_is 125
-	err_has "--observe has no place inside session"
+	err_has "--observe cannot be used inside session"
 	missing ~/made
 	printf '[session]\nobserve = yes\n' | policy
 	fence true

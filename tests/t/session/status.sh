@@ -72,7 +72,7 @@ t_level() {
 t_level_that_is_not_to_be_had() {
 	run pale run --abi-max 0 -- touch made
 	rc_is 125
-	err_has "level full is not to be had here"
+	err_has "level full is not available here"
 	err_has Landlock
 	missing made
 	run pale run --level strict --abi-max 0 -- touch made

@@ -53,7 +53,7 @@ static int lower(struct session_limits *s, enum resource r, const char *text, co
 	if (resource_parse(r, text, &value) < 0) {
 		_cleanup_free_ char *shown = text_visible(text);
 
-		talk("%s: `%s` is no %s: %s", option, shown ? shown : "?", resource_name(r),
+		talk("%s: invalid %s `%s`: expected %s", option, resource_name(r), shown ? shown : "?",
 		     resource_expected(r));
 		return -EINVAL;
 	}
@@ -62,8 +62,8 @@ static int lower(struct session_limits *s, enum resource r, const char *text, co
 		return 0;
 	if (l->value && value > l->value) {
 		told_place(l, place, sizeof(place));
-		talk("%s: %s is %s by %s: the command line may only lower it", option, resource_name(r),
-		     resource_text(r, l->value, now, sizeof(now)), place);
+		talk("%s: %s limits %s to %s: the command line may only lower it", option, place,
+		     resource_name(r), resource_text(r, l->value, now, sizeof(now)));
 		return -EPERM;
 	}
 	if (value == l->value)
@@ -130,7 +130,7 @@ static void tell_all(struct session_limits *s)
 		text_str(&o, " ");
 		text_str(&o, resource_text(r, s->want.of[r].value, value, sizeof(value)));
 		if (s->by[r] == MEANS_NONE) {
-			text_str(&o, " NOT HELD");
+			text_str(&o, " NOT ENFORCED");
 			continue;
 		}
 		if (s->by[r] == MEANS_CLOCK)
@@ -146,8 +146,8 @@ static int refuse_resource(const struct session_limits *s, enum resource r)
 	char value[32], place[PATH_MAX];
 
 	told_place(&s->want.of[r], place, sizeof(place));
-	talk("%s = %s (%s) can be held by nothing on this machine; see: pale doctor; "
-	     "`enforce = best` in [limits] runs without what cannot be held",
+	talk("cannot enforce %s = %s (%s) on this machine; see: pale doctor; `enforce = best` in [limits] "
+	     "runs without limits that cannot be enforced",
 	     resource_name(r), resource_text(r, s->want.of[r].value, value, sizeof(value)), place);
 	return -ENOTSUP;
 }
@@ -211,8 +211,8 @@ static int without_scope(struct session_limits *s, const char *why)
 	_cleanup_free_ char *shown = text_visible(why);
 
 	if (!s->want.best_effort) {
-		talk("systemd made no scope that holds the limits (%s); "
-		     "`enforce = best` in [limits] runs without what cannot be held",
+		talk("cannot enforce the limits: systemd made no scope for them (%s); `enforce = best` in "
+		     "[limits] runs without limits that cannot be enforced",
 		     shown ? shown : "?");
 		return -ENOTSUP;
 	}
@@ -220,7 +220,7 @@ static int without_scope(struct session_limits *s, const char *why)
 		if (s->by[r] == MEANS_SCOPE)
 			s->by[r] = MEANS_NONE;
 	tell_all(s);
-	snprintf(s->instead, sizeof(s->instead), "systemd made no scope that holds the limits (%s): %s",
+	snprintf(s->instead, sizeof(s->instead), "systemd made no scope for the limits (%s): %s",
 		 shown ? shown : "?", s->text);
 	talk("%s", s->instead);
 	return 0;
@@ -242,7 +242,7 @@ int limits_attach(struct session_limits *s, pid_t pid)
 		r = rlimits_set(s, pid);
 	}
 	if (r < 0)
-		talk("the limits cannot be put on: the %s says: %s", who, strerror(-r));
+		talk("cannot set the limits: %s: %s", who, strerror(-r));
 	return r;
 }
 

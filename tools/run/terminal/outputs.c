@@ -189,7 +189,7 @@ struct outputs *outputs_open(const char *dir, const char *id, uint64_t bytes)
 	dirfd = o->stop < 0 ? -errno : outlog_dir(dir);
 	r = dirfd < 0 ? dirfd : open_streams(o, dirfd, id, bytes);
 	if (r == 0 && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)))
-		talk("what goes to the terminal is not logged (script(1) does that)");
+		talk("output to the terminal is not logged; script(1) can log it");
 	if (r == 0)
 		return o;
 	talk("session %s is not logged in %s: %s", id, dir,
@@ -245,7 +245,7 @@ static void tell_withheld(const struct stream *s)
 	const char *name = s->fd == STDOUT_FILENO ? "standard output" : "standard error";
 
 	if (s->stands) {
-		talk("%s is not read: the rest of it is lost", name);
+		talk("the rest of %s is lost: nothing reads it", name);
 		return;
 	}
 	if (s->error < 0 && s->error != -EPIPE)

@@ -166,10 +166,8 @@ static int block_signals(struct front *f)
 
 static enum relay_side refuse_relay(int error, struct relay_end *end)
 {
-	talk("cannot make a terminal for the agent, and it may not use yours: %s; to run without one, start "
-	     "pale with all "
-	     "streams "
-	     "redirected, by setsid(1)",
+	talk("cannot make a terminal for the agent: %s; it may not use yours; to run without one, start pale "
+	     "by setsid(1) with all three standard streams redirected",
 	     strerror(-error));
 	*end = (struct relay_end){ .code = EXIT_PALE };
 	return RELAY_OVER;
