@@ -32,12 +32,12 @@ const char *gitpush_words(const struct request *req, const char **ret)
 	enum cmd_arg kind;
 
 	if (req->argc == 0 || strcmp(path_basename(req->argv[0]), "git") != 0)
-		return "another program starts git, which is asked about by itself then";
+		return "another program starts git, and pale asks about that start";
 	c.args = req->argv + 1;
 	c.n = req->argc - 1;
 	v = cmd_view_of(&c);
 	if (strcmp(v.word, "push") != 0)
-		return "it is no plain git push";
+		return "the command is not a plain git push";
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
 		const char *value = kind == ARG_OPTION ? command_arg(&c, w.next) : NULL;
 
@@ -47,7 +47,7 @@ const char *gitpush_words(const struct request *req, const char **ret)
 		if (strncmp(arg, "--config-env", 12) == 0 || (strcmp(arg, "-c") == 0 && decides(value)) ||
 		    strncmp(arg, "--no-rep", 8) == 0 || strncmp(arg, "--rece", 6) == 0 ||
 		    strncmp(arg, "--e", 3) == 0)
-			return "its own words configure it";
+			return "an option configures git or names a program";
 		if (strncmp(arg, "--rep", 5) == 0)
 			option = strchr(arg, '=') ? strchr(arg, '=') + 1 : value;
 	}

@@ -403,22 +403,20 @@ static const char *push_aim(const struct request *req, const struct git_env *env
 	if (why)
 		return why;
 	if (env->elsewhere || env->config || !is_first_config_home(env))
-		return "a variable gives it another repository or configuration";
+		return "an environment variable selects the repository or the configuration";
 	if (env->carried)
-		return "a variable names a program or a proxy that carries it";
-	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0])
-		return "its repository cannot be determined";
-	if (!common_of(w.git_dir, p->common))
-		return "its repository cannot be determined";
+		return "an environment variable names a program or proxy that git uses";
+	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0] || !common_of(w.git_dir, p->common))
+		return "pale cannot find the repository";
 	if (!repo)
 		branch = git_read_head(w.git_dir, head, sizeof(head));
 	if (!repo && !branch)
 		return "no remote is named, and no branch is checked out";
 	if (!is_empty(p->common, "remotes") || !is_empty(p->common, "branches"))
-		return "its repository has remotes as files";
+		return "the repository keeps remotes in files that pale does not read";
 	text = configuration(env, w.git_dir, p->common);
 	if (!text || gitconfig_parse(text, strlen(text), &g, &line) < 0)
-		return "its configuration cannot be read";
+		return "pale cannot read the configuration of git";
 	why = gitpush_urls(&g, repo, branch, o);
 	if (!why)
 		put_sends(req, gitpush_remote(&g, repo, branch), p, o);

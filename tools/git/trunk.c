@@ -382,12 +382,12 @@ static int tell_links(const struct bundle *b, const struct trunk_branch *branch,
 	bool is_near = path_is_under(path, b->workspace) || path_is_under(path, b->git_common);
 
 	if (links > 0 && (exists || is_near))
-		talk("the protected branch %s lies at %s, where a symbolic link leads: it is held "
-		     "there, and takes no new commits",
+		talk("protected branch %s: a symbolic link leads to %s: the branch is protected there, and "
+		     "takes no new commits",
 		     branch->name, path);
 	else if (links != 0)
-		talk("the protected branch %s is not held: a symbolic link below %s/refs leads to %s",
-		     branch->name, b->git_common, links < 0 ? "an unknown place" : path);
+		talk("cannot protect branch %s: a symbolic link below %s/refs leads to %s", branch->name,
+		     b->git_common, links < 0 ? "an unknown place" : path);
 	return links == 0 || (links > 0 && is_near) ? 0 : -ELOOP;
 }
 
@@ -406,9 +406,9 @@ static int hold(const struct bundle *b, int common, struct trunk_branch *branch)
 	if (r < 0 && faccessat(common, ".", W_OK, AT_EACCESS) < 0)
 		r = 0;
 	if (r < 0)
-		talk("the protected branch %s cannot be held, %s/" HEADS "%s: %s%s", branch->name,
-		     b->git_common, branch->name, strerror(-r),
-		     r == -EEXIST ? "; a git that was interrupted left its .lock there, which you may remove"
+		talk("cannot protect branch %s: %s/" HEADS "%s: %s%s", branch->name, b->git_common,
+		     branch->name, strerror(-r),
+		     r == -EEXIST ? "; an interrupted git left its .lock file there, which you may remove"
 				  : "");
 	/* An agent may have made the link, and keeps no session from starting. */
 	return links > 0 ? 0 : r;
@@ -463,7 +463,7 @@ static void report(const struct trunk_branch *b, const char *now)
 
 	text_escaped(&o, b->name, strlen(b->name));
 	text_end(&o);
-	talk("protected branch %s stood at %.12s and is %s%.12s%s%s%s%s", name, b->stood,
+	talk("protected branch %s was at %.12s and is now %s%.12s%s%s%s%s", name, b->stood,
 	     *now ? "at " : "gone", now, is_plain(b->name) ? "; to go back: git update-ref " HEADS : "",
 	     is_plain(b->name) ? name : "", is_plain(b->name) ? " " : "", is_plain(b->name) ? b->stood : "");
 }

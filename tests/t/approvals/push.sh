@@ -146,27 +146,29 @@ t_names_that_mislead() {
 t_not_known() {
 	local row id
 	repo
-	goes "not known: its own words configure it" git -c "url.x.insteadOf=$W" push origin topic:topic
-	goes "not known: its own words configure it" git push --repo=x --no-repo
+	goes "not known: an option configures git or names a program" git -c "url.x.insteadOf=$W" push origin topic:topic
+	goes "not known: an option configures git or names a program" git push --repo=x --no-repo
 	for row in GIT_DIR="$W/r/.git" GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_KEY_1=Core.sshCommand \
 		"GIT_CONFIG_PARAMETERS='a.b=c'" HOME=/ GIT_CONFIG_NOSYSTEM=0 GIT_CONFIG_SYSTEM=/x GIT_COMMON_DIR="$W/r/.git"; do
-		goes "not known: a variable gives it another repository or configuration" bash -c "export '${row//\'/\'\\\'\'}'; $P"
+		goes "not known: an environment variable selects the repository or the configuration" \
+			bash -c "export '${row//\'/\'\\\'\'}'; $P"
 	done
 	for row in GIT_SSH GIT_SSH_COMMAND \
 		GIT_PROXY_COMMAND GIT_SSL_NO_VERIFY GIT_SSL_CAINFO GIT_EXEC_PATH http_proxy HTTP_PROXY \
 		https_proxy HTTPS_PROXY all_proxy ALL_PROXY; do
-		goes "not known: a variable names a program or a proxy that carries it" bash -c "export $row=/x; $P"
+		goes "not known: an environment variable names a program or proxy that git uses" bash -c "export $row=/x; $P"
 	done
 	# The operator's own, as the session began with it.
 	OPTS=(-w "$W" -e https_proxy=http://proxy.example:1 -e GIT_SSH_COMMAND=x)
 	goes "this machine: *" $P
 	goes "this machine: *" bash -c "unset https_proxy; $P"
-	goes "not known: a variable names a program or a proxy that carries it" bash -c \
+	goes "not known: an environment variable names a program or proxy that git uses" bash -c \
 		"export https_proxy=http://proxy.example:2; $P"
 	OPTS=(-w "$W")
-	goes "not known: a variable gives it another repository or configuration" bash -c "export XDG_CONFIG_HOME=$W/x; $P"
+	goes "not known: an environment variable selects the repository or the configuration" \
+		bash -c "export XDG_CONFIG_HOME=$W/x; $P"
 	goes "this machine: *" bash -c "unset XDG_CONFIG_HOME; $P"
-	goes "not known: its own words configure it" git -c core.sshCommand=x push origin topic:topic
+	goes "not known: an option configures git or names a program" git -c core.sshCommand=x push origin topic:topic
 	goes "not known: another program starts git*" env $P
 	for row in '[include]\npath = /x' '[includeIf "gitdir:/"]\npath = x' \
 		'[remote "origin"]\nurl =' '[remote "origin"]\nvcs = x' '[remotes]\nx = origin' \

@@ -30,7 +30,7 @@ t_where_one_is_set_it_is_asked() {
 	denied exec "env npm publish" "no one can be reached to answer"
 	run pale explain exec -- npm publish
 	rc_is 3
-	out_has "confirmed despite the rule"
+	out_has "needs confirmation despite the rule that allows it"
 	run pale explain exec -- npm run build
 	rc_is 0
 	export PALE_PROMPT=1

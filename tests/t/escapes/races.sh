@@ -174,7 +174,7 @@ t_words_of_a_command() {
 	fenced argv $((EXECS * 10))
 }
 
-CHANGED="what was executed is not what was judged"
+CHANGED="it changed after pale judged it"
 
 # exec_course RULE...: copies of the one who races, and what may be done with them.
 exec_course() {

@@ -31,7 +31,7 @@ words_cannot_be_flipped() {
 	for i in 1 2 3 4 5; do
 		flips "$1" 400
 		! grep -q 'evil' "$W/ran" || fail "denied words ran: $(grep -c evil "$W/ran")"
-		[ -z "$(records exec deny "what was executed is not what was judged")" ] || return 0
+		[ -z "$(records exec deny "it changed after pale judged it")" ] || return 0
 	done
 	fail "no words were changed in time to be found out"
 }

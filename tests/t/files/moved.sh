@@ -130,16 +130,16 @@ t_what_is_said() {
 	fsh "mv below $HOME/build/x"
 	denied rename "$W/below" "[files] deny = **/.env: a directory above"
 	denied rename "$W/below" \
-		"$W/below/a/b/c/d/.env in it is protected by this rule, and would be less protected at $HOME/build/x/a/b/c/d/.env"
+		"$W/below/a/b/c/d/.env would be less protected at $HOME/build/x/a/b/c/d/.env"
 	recorded rename deny "$W/below/a/b/c/d/.env in it is protected"
 	fsh "chmod 0 free/in; mv free x; r=\$?; chmod 755 free/in; exit \$r"
 	rc_not 0
 	denied rename "$W/free" \
-		"$W/free/in in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts"
+		"$W/free/in cannot be checked (unreadable, too deep, or one entry too many): copy the directory, or move its parts"
 	mkdir -p "free/$(printf 'd/%.0s' $(seq 140))"
 	fsh 'mv free x'
 	rc_not 0
-	denied rename "$W/free" "in it cannot be read, or lies too deep"
+	denied rename "$W/free" "cannot be checked (unreadable, too deep"
 	fsh 'mv free/d/d x'
 	rc_not 0
 	fsh "mv free/$(printf 'd/%.0s' $(seq 20)) x"

@@ -137,7 +137,7 @@ t_by_call() {
 t_what_is_said() {
 	projects
 	fsh 'mv a x'
-	denied rename "$W/a" "$W/a/b/sub/.pale/policy.ini in it stays, for its owner to move"
+	denied rename "$W/a" "$W/a/b/sub/.pale/policy.ini belongs to pale: only the operator may move it"
 	recorded rename deny "$W/a/b/sub/.pale/policy.ini in it stays"
 	fsh 'rm -r sub'
 	denied delete "$W/sub/.pale/policy.ini" "a project's policy, which its owner changes, outside the session"
@@ -145,7 +145,8 @@ t_what_is_said() {
 	rc_is 1
 	out_has "a project's policy"
 	held 'chmod 0 a/b; mv a x; r=$?; chmod 755 a/b; exit $r'
-	denied rename "$W/a" "$W/a/b in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts"
+	denied rename "$W/a" \
+		"$W/a/b cannot be checked (unreadable, too deep, or one entry too many): copy the directory, or move its parts"
 }
 
 # Ordinary work: trees without a policy, and the sessions' own directories.

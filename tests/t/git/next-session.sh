@@ -157,7 +157,8 @@ t_links_in_place_of_refs() {
 		[ "$(git cat-file -t main)" = commit ] || fail "no main: $how"
 		fsh true
 		rc_is 0
-		[ "$f" = "$W/.git/refs/heads/main" ] || err_has "the protected branch main lies at $f, where a symbolic link leads"
+		[ "$f" = "$W/.git/refs/heads/main" ] ||
+			err_has "protected branch main: a symbolic link leads to $f: the branch is protected there"
 		for way in "${TRIES[@]}"; do
 			fsh "F=$f T=$(git rev-parse topic); $way; true"
 			[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved: $how: $way"

@@ -52,7 +52,7 @@ t_refspecs() {
 		each "git config --add remote.origin.fetch $spec" \
 			"git config remote.new.fetch $spec" "git config --replace-all remote.origin.fetch $spec"
 	done
-	denied rename "$W/.git/config" 'remote.origin.fetch tells where a later fetch, pull or push goes'
+	denied rename "$W/.git/config" 'remote.origin.fetch decides where a later fetch, pull or push goes'
 	for spec in topic HEAD:refs/for/main topic:main refs/heads/topic:refs/heads/main : +: HEAD @ +main \
 		'refs/heads/*' 'refs/heads/*:refs/heads/*' topic:HEAD :main 'refs/*'; do
 		each "git config remote.origin.push $spec" "git config remote.new.push $spec"

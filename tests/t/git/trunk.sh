@@ -29,7 +29,7 @@ t_unprotected() {
 	repo
 	fence git checkout -q main
 	run pale explain exec git checkout main
-	out_has "[git] unprotect = main, in your own policy.ini"
+	out_has "set [git] unprotect = main in your own policy.ini"
 	mkdir -p .pale && printf '[git]\nunprotect = main\n' >.pale/policy.ini
 	fsh 'git checkout -q main'
 	rc_not 0
@@ -324,8 +324,8 @@ t_ordinary_work_on_main() {
 	not_denied
 	main_grows work
 	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "HEAD"
-	err_has "pale: protected branch main stood at \
-${MAIN:0:12} and is at $(git rev-parse main | cut -c1-12); to go back: git update-ref refs/heads/main $MAIN"
+	err_has "pale: protected branch main was at \
+${MAIN:0:12} and is now at $(git rev-parse main | cut -c1-12); to go back: git update-ref refs/heads/main $MAIN"
 	run pale run -- git gc -q
 	rc_is 0
 	run pale run -- git reset -q --hard "$MAIN"
@@ -334,7 +334,7 @@ ${MAIN:0:12} and is at $(git rev-parse main | cut -c1-12); to go back: git updat
 		git reset -q --hard HEAD~1; git rebase --root --force-rebase; git rebase --abort; git status'
 	[ "$(git symbolic-ref HEAD)" = refs/heads/main ] || fail "the rebase was not taken back"
 	run pale run -- true
-	err_lacks "stood at"
+	err_lacks "protected branch main was at"
 }
 
 # What cannot be shown is asked, and a yes puts in place what was asked about.
@@ -387,9 +387,9 @@ t_asked_for_each_commit() {
 	cp x1 y1
 	bg moved bash -c 'mv x1 .git/refs/heads/main & sleep 1; mv x2 .git/refs/heads/main; echo "second $?"; wait'
 	id=$(pending_id) || exit 1
-	until_true 10 bash -c '[ "$(pale pending | grep -c "which cannot be shown to keep")" = 2 ]' ||
+	until_true 10 bash -c '[ "$(pale pending | grep -c "may not contain every commit")" = 2 ]' ||
 		fail "the two are not shown: $(pale pending)"
-	pale pending | grep -q "commit $(cat y1), which cannot be shown to keep every commit" || fail "the commit is not shown"
+	pale pending | grep -q "commit $(cat y1) may not contain every commit that main had" || fail "the commit is not shown"
 	run pale approve "$id" --session --yes
 	rc_not 0
 	run pale approve "$id"
@@ -432,7 +432,7 @@ t_the_start() {
 	rm .git/refs/heads/main && touch .git/refs/heads/main.lock
 	run pale run -q -- true
 	rc_is 125
-	err_has "the protected branch main cannot be held"
+	err_has "cannot protect branch main"
 	missing .git/refs/heads/main
 	rm .git/refs/heads/main.lock
 	# an earlier session's links

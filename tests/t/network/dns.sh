@@ -255,7 +255,7 @@ t_told() {
 	with_names
 	own_rules
 	fence getent hosts Evil.EXAMPLE
-	err_has "pale: denied resolve evil.example ([network] default: no rule names it)"
+	err_has "pale: denied resolve evil.example ([network] default: no rule names this host or port)"
 	printf '[network]\nmode = off\n' | policy
 	fence dig +time=1 +tries=1 good.example
 	out_lacks $GOOD

@@ -369,7 +369,7 @@ t_reasons() {
 	denied resolve evil.example
 	fence "$T_VICTIMS/net-static" connect $EVIL 80
 	out_is EACCES
-	denied connect "$EVIL:80" "no rule names it"
+	denied connect "$EVIL:80" "no rule names this host or port"
 	fence busybox nslookup evil.example
 	denied resolve evil.example
 	fence busybox nc -w 2 $METADATA 80

@@ -197,8 +197,8 @@ static int tree_allow(struct caller *c, const struct held *h, const struct held 
 	struct tree *t;
 	char why[2 * LIMIT_PATH] UNINITIALIZED;
 	struct out o = out_of(why, sizeof(why));
-	const char *is =
-		" in it cannot be read, or lies too deep, or is one too many: copy it, or move its parts";
+	const char *is = " cannot be checked (unreadable, too deep, or one entry too many): copy the "
+			 "directory, or move its parts";
 	int r;
 
 	if (h->is_free || h->d.verdict == VERDICT_DENY || !S_ISDIR(held_mode(h)))
@@ -213,9 +213,8 @@ static int tree_allow(struct caller *c, const struct held *h, const struct held 
 	if (r == 0)
 		return caller_alive(c) ? 0 : -ESRCH;
 	if (r > 0)
-		is = t->d.reason == REASON_SELF
-			     ? " in it stays, for its owner to move"
-			     : " in it is protected by this rule, and would be less protected at ";
+		is = t->d.reason == REASON_SELF ? " belongs to pale: only the operator may move it"
+						: " would be less protected at ";
 	else
 		t->d = (struct decision){ .rule = RULE_NONE };
 	text_str(&o, t->from);

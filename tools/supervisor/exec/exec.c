@@ -280,10 +280,9 @@ static bool is_allowed(struct exec *x, struct caller *c, const struct exec_call 
 		return false;
 	if ((x->req.env && (!exec_stamp_stands(x, 0) || !exec_names_stand(x, c, call))) ||
 	    !exec_aim_stands(x, c, c->tid)) {
-		verdict_refuse_with(
-			c, &x->req, target, REASON_CHANGED,
-			"the destination or the program changed while the question waited; try again, "
-			"and what it is now is asked");
+		verdict_refuse_with(c, &x->req, target, REASON_CHANGED,
+				    "the destination or the program changed while the question waited; try "
+				    "again to be asked about what it is now");
 		return false;
 	}
 	if (!x->readable)

@@ -49,10 +49,10 @@ static bool is_same(const struct exec_sum *a, const struct exec_sum *b)
 
 const char *exec_digest_differs(const struct exec_digest *a, const struct exec_digest *b)
 {
-	return !is_same(&a->file, &b->file)		? "another file"
-	       : !is_same(&a->words, &b->words)		? "other words"
-	       : !is_same(&a->env, &b->env)		? "another environment"
-	       : !is_same(&a->directory, &b->directory) ? "another directory"
+	return !is_same(&a->file, &b->file)		? "the program file differs"
+	       : !is_same(&a->words, &b->words)		? "the arguments differ"
+	       : !is_same(&a->env, &b->env)		? "the environment differs"
+	       : !is_same(&a->directory, &b->directory) ? "the working directory differs"
 							: "";
 }
 

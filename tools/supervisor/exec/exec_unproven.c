@@ -281,7 +281,7 @@ static const char *difference(struct unproven *u, pid_t tgid, const struct exec_
 {
 	const struct note *n = note_of(u, tgid, 0);
 
-	return n ? exec_digest_differs(d, &n->meant) : "no exec of it was judged";
+	return n ? exec_digest_differs(d, &n->meant) : "pale judged no exec of this program";
 }
 
 /* The message names the program that runs; the one that was judged has its record already. */

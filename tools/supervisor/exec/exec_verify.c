@@ -114,11 +114,11 @@ static const char *difference(struct caller *c, const struct watch *w, pid_t pid
 	const char *how;
 
 	if (!exec_running(pid, EXEC_THERE, &ran))
-		return "it cannot be read";
+		return "the program cannot be inspected";
 	how = exec_digest_differs(&ran, &w->meant);
 	if (!*how && !exec_stamp_stands(w->x, pid))
-		return "another content of its file";
-	return *how || exec_aim_stands(w->x, c, pid) ? how : "another destination of the push";
+		return "the content of the program file differs";
+	return *how || exec_aim_stands(w->x, c, pid) ? how : "the destination of the push differs";
 }
 
 /* True where the watch is over. */

@@ -237,7 +237,7 @@ static bool may_be_repository(const struct image *img, int dir, const char *path
 	if (!git_config_allows(img, NULL, 0, text, len, config, why, size))
 		return false;
 	return git_file_install(dir, "config", text, len, mode) == 0 ||
-	       deny(why, size, "`config` beside it cannot be written anew");
+	       deny(why, size, "`config` beside it cannot be rewritten");
 }
 
 /* What changes nothing of what git reads there. */
@@ -249,15 +249,13 @@ static bool is_harmless_op(const struct request *req)
 }
 
 #define IN_PLACE                                                                                             \
-	"rewritten in place it cannot be judged in time: use `git config KEY VALUE`, or rename a new file "  \
-	"to it"
+	"pale cannot judge a write in place in time: use `git config KEY VALUE`, or rename a new file to it"
 
 #define BY_GIT "only git may write it, as a new file: use a git command"
 
 #define SHARED                                                                                               \
-	"the whole repository uses it: only git may change it, only for branches that are not protected, "   \
-	"and as a "                                                                                          \
-	"new file"
+	"the whole repository uses it: only git may change it, as a new file, and only for unprotected "     \
+	"branches"
 
 static bool may(const struct image *img, const struct request *req, enum role role, int dir, char *why,
 		size_t size)

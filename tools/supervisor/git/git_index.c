@@ -96,7 +96,7 @@ static bool renew(int dir, size_t hash, char *why, size_t size)
 	if (r == 0 && !is_sound(text, len, hash, why, size))
 		return false;
 	if (r == 0) {
-		cannot = "`index` beside it cannot be written anew";
+		cannot = "`index` beside it cannot be rewritten";
 		r = git_file_install(dir, "index", text, len, mode);
 	}
 	if (r < 0)

@@ -82,12 +82,11 @@ bool git_is_shared(const struct image *img, const char *path)
 /* --- what it may say ----------------------------------------------------------------------------------- */
 
 #define OWN                                                                                                  \
-	" tells where a later fetch, pull or push goes: a session may not change it, "                       \
-	"or add one that reaches a protected branch; the operator may set it: git config "
+	" decides where a later fetch, pull or push goes: a session may not change it, nor add one that "    \
+	"reaches a protected branch; the operator may set it: git config "
 #define SHARED                                                                                               \
-	" belongs to the whole repository: from a worktree only unprotected branches may be configured, "    \
-	"with remotes "                                                                                      \
-	"that are there; the operator may set it: git config "
+	" belongs to the whole repository: from a worktree, a session may configure only unprotected "       \
+	"branches, and only with existing remotes; the operator may set it: git config "
 
 static void say(const struct gitconfig_entry *e, const char *text, char *why, size_t size)
 {

@@ -93,16 +93,14 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 		return VERDICT_ALLOW;
 	case GIT_LOSES:
 		snprintf(why, size,
-			 "commits that %s had as the session began would be lost to it: work on a branch of "
-			 "your "
-			 "own, or ask the operator for git update-ref refs/heads/%s %.*s",
+			 "%s would lose commits that it had when the session began: work on a branch of your "
+			 "own, or ask the operator to run `git update-ref refs/heads/%s %.*s`",
 			 home->head, home->head, (int)(2 * len), text);
 		return VERDICT_DENY;
 	case GIT_UNSHOWN:
 	default:
 		snprintf(why, size,
-			 "commit %.*s, which cannot be shown to keep every commit that %s had as the session "
-			 "began",
+			 "commit %.*s may not contain every commit that %s had when the session began",
 			 (int)(2 * len), text, home->head);
 		return VERDICT_ASK;
 	}

@@ -57,7 +57,7 @@ static void put_program(struct out *o, pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	n = pid ? readlink(link, exe, sizeof(exe)) : -1;
 	if (n <= 0 || (size_t)n >= sizeof(exe)) {
-		text_str(o, "a program that cannot be seen");
+		text_str(o, "a program that pale cannot see");
 		return;
 	}
 	text_escaped(o, exe, (size_t)n);
