@@ -428,7 +428,7 @@ static void rejudge(struct helper *h, struct approval *ap)
 		a.text = text;
 	}
 	(void)card_record(h, ap, "approval/cancelled", verdict_name(a.verdict),
-			  " the policy was loaded anew and settles it", CARD_BUFFERED);
+			  " the policy was loaded again and settles it", CARD_BUFFERED);
 	broker_tell(h, ap, BROKER_ALL, &a);
 	reach_closed(h, ap, "", GRANT_ONCE);
 	queue_forget(h->queue, ap);

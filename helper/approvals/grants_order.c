@@ -158,7 +158,8 @@ static int check_order(struct helper *h, const struct approval *ap, const struct
 		return say_why(why, size, -EPERM,
 			       "what the passphrase or PAM confirms is approved each time: allow it once");
 	if (o->scope == GRANT_ONCE || o->scope >= GRANT_SCOPES)
-		return say_why(why, size, -EINVAL, "once is no grant");
+		return say_why(why, size, -EINVAL,
+			       "the scope `once` makes no grant: choose session, project or always");
 	if (!line)
 		return say_why(why, size, -EINVAL, "%s",
 			       ap->offers.why_none ? ap->offers.why_none : "no rule is offered");

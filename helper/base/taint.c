@@ -143,7 +143,7 @@ static int untold(int pidfd, const char *why, const char **ret_err)
 {
 	bool gone = !is_alive(pidfd);
 
-	*ret_err = gone ? "the peer is gone" : why;
+	*ret_err = gone ? "the process has exited" : why;
 	return gone ? -ESRCH : -EPERM;
 }
 
@@ -153,12 +153,12 @@ int taint_again(pid_t pid, int pidfd, const struct taint_rules *rules, const cha
 	struct taint t;
 	int r;
 
-	*ret_err = "the peer performs the agent's calls";
+	*ret_err = "the process performs the agent's calls";
 	if (pid == rules->launcher || pid == getpid())
 		return -EPERM;
 	if (taint_read(pid, &t) < 0)
-		return untold(pidfd, "the peer cannot be identified", ret_err);
-	*ret_err = "the peer is inside a session";
+		return untold(pidfd, "the process cannot be identified", ret_err);
+	*ret_err = "the process is inside a session";
 	if (t.no_new_privs > baseline->no_new_privs || t.seccomp > baseline->seccomp ||
 	    t.filters > baseline->filters || t.depth > baseline->depth)
 		return -EPERM;
@@ -178,13 +178,13 @@ int taint_check(int fd, const struct taint_rules *rules, struct taint_peer *ret,
 	socklen_t len = sizeof(cred);
 	int pidfd, r;
 
-	*ret_err = "the peer is another user";
+	*ret_err = "the process belongs to another user";
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid == (uid_t)-1)
 		return -EPERM;
 	ret->pid = cred.pid;
 	if (cred.uid != rules->owner)
 		return -EPERM;
-	*ret_err = "the peer cannot be identified";
+	*ret_err = "the process cannot be identified";
 	if (cred.pid <= 0)
 		return -EPERM;
 	pidfd = peer_pidfd(fd, cred.pid);

@@ -228,7 +228,7 @@ void narrow_serve(struct helper *h, struct conn *c, uint32_t outer, int fd)
 	if (!image_of(h, outer)) {
 		a.text = "the session has no such image";
 	} else if (fd >= 0 && reload_is_under_way(h)) {
-		a.text = "the policy of the session is being loaded anew: try again";
+		a.text = "the policy of the session is being loaded again: try later";
 	} else if (fd < 0) {
 		a.image = outer;
 	} else if (read_inner(h, outer, fd, &in, &a.text) == 0 &&

@@ -137,16 +137,16 @@ static void add_failed(struct out *o, const struct plan *plan)
 {
 	if (plan->misplaced) {
 		text_uint(o, plan->misplaced);
-		text_str(o, " new images did not get their names (");
+		text_str(o, " new policy images could not be put in place (");
 		text_str(o, strerrordesc_np(plan->error));
-		text_str(o, "): hooked programs leave each call to pale run or the helper");
+		text_str(o, "): programs with hooks pass each call to pale run or the helper");
 	}
 	if (plan->unmarked) {
 		text_str(o, plan->misplaced ? "; " : "");
 		text_uint(o, plan->unmarked);
-		text_str(o, " old images could not be marked (");
+		text_str(o, " old policy images could not be marked as replaced (");
 		text_str(o, strerrordesc_np(plan->error));
-		text_str(o, "): what runs already judges by the old policy; end the session");
+		text_str(o, "): running programs may still judge by the old policy: end the session");
 	}
 }
 
@@ -161,24 +161,24 @@ static json_t *kept_json(const struct helper *h, const struct plan *plan)
 	text_end(&o);
 	if (*failed)
 		json_array_append_new(list, json_string(failed));
-	json_array_append_new(list, json_string("level, launch flags and what is open already stay as they "
-						"are"));
+	json_array_append_new(
+		list, json_string("the level, the launch flags and what is already open stay as they are"));
 	if (h->level == LEVEL_HOOKS) {
 		json_array_append_new(list,
-				      json_string("at level hooks the hooks alone know the new policy"));
+				      json_string("at level hooks only the hooks apply the new policy"));
 		return list;
 	}
 	json_array_append_new(
-		list, json_string("the floor (Landlock) stays: what it grants and the new policy denies is "
-				  "kept closed by "
-				  "hooks and supervisor alone; what only the new policy allows is done by "
-				  "the supervisor, and nothing new can be executed there"));
+		list, json_string("the floor (Landlock) stays: only the hooks and the supervisor deny what "
+				  "it grants and the new policy denies; the supervisor performs what only "
+				  "the new policy allows, but executing there still fails"));
 	if (plan->floor_alone)
-		json_array_append_new(list, json_string("reads = floor: programs without hooks read what the "
-							"floor lets them, whatever the new policy denies"));
+		json_array_append_new(list,
+				      json_string("reads = floor: programs without hooks can still read all "
+						  "that the floor grants, even if the new policy denies it"));
 	else if (h->reload->still_bounded)
-		json_array_append_new(list, json_string("each open for reading by a program without hooks is "
-							"performed by the supervisor from now on"));
+		json_array_append_new(list, json_string("from now on the supervisor performs each open for "
+							"reading by a program without hooks"));
 	return list;
 }
 
@@ -227,7 +227,7 @@ static void write_record(struct helper *h, const struct changes *c, const struct
 	if (c->unknown) {
 		text_str(&o, "; ");
 		text_uint(&o, c->unknown);
-		text_str(&o, " records cannot be judged anew");
+		text_str(&o, " recorded requests cannot be judged again");
 	}
 	if (c->beyond) {
 		text_str(&o, "; ");

@@ -76,11 +76,12 @@ static json_t *policy_reload(struct call *call)
 	if (r->is_late)
 		return call_fail(call, RPC_STATE, "pale run has not answered the last time yet");
 	if (r->stage != RELOAD_NONE)
-		return call_fail(call, RPC_STATE, "the policy is being loaded anew already");
+		return call_fail(call, RPC_STATE, "the policy is being loaded again already");
 	if (h->past->generation >= RELOADS_MAX)
-		return call_fail(call, RPC_LIMIT,
-				 "the policy of this session was loaded anew %d times: start another session",
-				 RELOADS_MAX);
+		return call_fail(
+			call, RPC_LIMIT,
+			"the policy of this session was loaded again %d times: start another session",
+			RELOADS_MAX);
 	if (h->root_pid == 0)
 		return call_fail(call, RPC_STATE, "the command of this session does not run yet");
 	if (packet_send_json(h->session_fd, json_pack("{s:s}", "type", "gather")) < 0)
@@ -217,7 +218,7 @@ static void say_late(struct helper *h)
 	const char *err = "pale run does not answer";
 
 	r->is_late = true;
-	record_refused(h, "pale run does not answer: the new policy holds once it does");
+	record_refused(h, "pale run does not answer: the new policy applies when it answers");
 	later_answer(h, &r->asker,
 		     json_pack("{s:s, s:b, s:b, s:s, s:o}", "session", h->session, "loaded", 0, "late", 1,
 			       "error", err, "diags", r->diags ? json_incref(r->diags) : json_array()));

@@ -111,8 +111,8 @@ def a_name_that_is_not_had():
         taken(s)
         got = came(line)
         expect(marked(old), "hooks judge by the old policy on")
-    expect("did not get their names" in got["kept"][0], "%r" % got["kept"])
-    expect("did not get their names" in s.records("policy/reload")[-1]["detail"], "not recorded")
+    expect("could not be put in place" in got["kept"][0], "%r" % got["kept"])
+    expect("could not be put in place" in s.records("policy/reload")[-1]["detail"], "not recorded")
     s.finish()
     s.expect_whole()
 

@@ -53,7 +53,7 @@ def detached(body):
 def clean_operator():
     s = Session().start()
     expect(outside(tries, s.runtime) == "answered", "the operator is refused")
-    expect(tries(s.runtime).startswith("the peer performs"),
+    expect(tries(s.runtime).startswith("the process performs"),
         "the launcher, who connects for the agent, is the operator")
 
 
@@ -66,7 +66,7 @@ def no_new_privs_above_the_baseline():
         return tries(s.runtime)
 
     got = in_child(body)
-    expect(got.startswith("the peer is inside"), got)
+    expect(got.startswith("the process is inside"), got)
     s.finish()
     told = s.records("approval/refused")
     expect(len(told) == 1 and told[0]["verdict"] == "deny" and s.id in told[0]["detail"], "records %r" % told)
@@ -76,7 +76,7 @@ def no_new_privs_above_the_baseline():
 def children_of_the_launcher():
     s = Session().start()
     got = in_child(lambda: tries(s.runtime))
-    expect(got.startswith("the peer is inside"), got)
+    expect(got.startswith("the process is inside"), got)
 
 
 @test
@@ -89,7 +89,7 @@ def the_agent_and_its_children():
         return [tries(s.runtime), in_child(lambda: tries(s.runtime))]
 
     for got in in_child(agent):
-        expect(got.startswith("the peer is inside"), got)
+        expect(got.startswith("the process is inside"), got)
 
 
 @test
@@ -97,7 +97,7 @@ def an_orphan_in_a_session_of_its_own():
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     s = Session().start()
     got = detached(lambda: tries(s.runtime))
-    expect(got.startswith("the peer is inside"), got)
+    expect(got.startswith("the process is inside"), got)
 
 
 @test
