@@ -226,6 +226,19 @@ t_each_agents_policy_is_told() {
 	missing b
 }
 
+t_show_tells_home_and_ledger_size() {
+	printf '[files]\nhome = closed\n[ledger]\nsize = 7M\n' | policy
+	run pale policy show
+	rc_is 0
+	out_has $'[ledger]\nsize = 7M\n'
+	out_has $'[files]\npaths = any\nhome = closed\n'
+	run pale policy show --json
+	python3 -c 'import json, sys
+s = json.load(open(sys.argv[1]))["settings"]
+assert (s["files_home"], s["ledger_size"], s["home"]) == ("closed", 7, sys.argv[2]), s' "$S/out" "$HOME" ||
+		fail "the settings are not what they are"
+}
+
 # Both forms of a name, the address that is reached in truth, the transport, the rule, and what to write.
 t_explain_hosts() {
 	printf '[network]\nallow = bücher.example:443\nudp = ntp.example:123\nallow = 10.1.2.3:22\n' | policy

@@ -18,6 +18,7 @@
 
 static const char *const modes[] = { "none", "read-only", "workspace-write", "danger" };
 static const char *const approvals[] = { "never", "ask" };
+static const char *const homes[] = { [HOME_OPEN] = "open", [HOME_KNOWN] = "known", [HOME_CLOSED] = "closed" };
 static const char *const reads[] = { "notify", "floor" };
 static const char *const stepups[] = { "passphrase", "pam", "auto", "none" };
 static const char *const launches[] = { "judged", "trusted" };
@@ -28,18 +29,19 @@ json_t *settings_to_json(const struct policy *p)
 {
 	const struct settings *s = &p->s;
 
-	return json_pack(
-		"{so, so, so, ss, ss, si, ss, ss, so, ss, ss, ss, ss, so, si, ss, ss, ss, si, si, so}",
-		"preset", json_text(p->preset), "workspace", json_text(p->workspace), "home",
-		json_text(p->home), "mode", modes[s->mode], "approvals", approvals[s->approvals], "timeout",
-		(int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup], "level",
-		s->demands ? json_string(level_name(s->demands)) : json_null(), "launch", launches[s->launch],
-		"commands_default", verdict_name(s->cmd_default), "commands_read_only",
-		s->children_in_ro ? "rules" : "deny", "network_mode", network_name(s->network),
-		"network_file", json_text(p->network_file), "network_line", (int)p->network_line,
-		"network_default", verdict_name(s->net_default), "paths",
-		s->relative_only ? "relative" : "any", "gc", gcs[s->gc], "expiry", (int)s->expiry_s,
-		"log_size", (int)s->log_mib, "logs", json_text(p->logs));
+	return json_pack("{so, so, so, ss, ss, si, ss, ss, so, ss, ss, ss, ss, so, si, ss, ss, ss, ss, si, "
+			 "si, so, si}",
+			 "preset", json_text(p->preset), "workspace", json_text(p->workspace), "home",
+			 json_text(p->home), "mode", modes[s->mode], "approvals", approvals[s->approvals],
+			 "timeout", (int)s->timeout_s, "reads", reads[s->reads], "stepup", stepups[s->stepup],
+			 "level", s->demands ? json_string(level_name(s->demands)) : json_null(), "launch",
+			 launches[s->launch], "commands_default", verdict_name(s->cmd_default),
+			 "commands_read_only", s->children_in_ro ? "rules" : "deny", "network_mode",
+			 network_name(s->network), "network_file", json_text(p->network_file), "network_line",
+			 (int)p->network_line, "network_default", verdict_name(s->net_default), "paths",
+			 s->relative_only ? "relative" : "any", "files_home", homes[s->home], "gc",
+			 gcs[s->gc], "expiry", (int)s->expiry_s, "log_size", (int)s->log_mib, "logs",
+			 json_text(p->logs), "ledger_size", (int)s->ledger_mib);
 }
 
 static json_t *limits_to_json(const struct limits *l)
@@ -108,7 +110,7 @@ static void print_settings(const struct policy *p)
 		printf("\nlog_size = %uM\n", s->log_mib);
 	}
 	printf("[ledger]\nsize = %uM\n", s->ledger_mib);
-	printf("[files]\npaths = %s\n", s->relative_only ? "relative" : "any");
+	printf("[files]\npaths = %s\nhome = %s\n", s->relative_only ? "relative" : "any", homes[s->home]);
 	printf("[commands]\ndefault = %s\nread_only = %s\n", verdict_name(s->cmd_default),
 	       s->children_in_ro ? "rules" : "deny");
 	printf("[network]\nmode = %s\t%s# ", network_name(s->network), paint_on(stdout, PAINT_DIM));
