@@ -70,8 +70,8 @@ int lint_inside(struct lint *l)
 		}
 		if (n > 0 &&
 		    lint_add(l, SEVERITY_WARNING, w, "sensitive-inside", "choose a narrower directory",
-			     "%s holds %zu sensitive root%s (%s): they stay closed, but the kernel's floor "
-			     "cannot help",
+			     "%s contains %zu sensitive root%s (%s): they stay closed, but Landlock does not "
+			     "enforce that",
 			     w->text, n, n == 1 ? "" : "s", first->text) < 0)
 			return -ENOMEM;
 	}

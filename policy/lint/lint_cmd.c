@@ -202,11 +202,10 @@ int lint_escapes(struct lint *l)
 	}
 	if (!u.first)
 		return 0;
-	return lint_add(l, SEVERITY_NOTE, u.first, "options",
-			"end a rule with `$` to cover only what it says",
-			"pale does not know the options of %zu allowed program%s (%s): rules cover whichever "
-			"are given",
-			u.n, u.n == 1 ? "" : "s", u.names);
+	return lint_add(
+		l, SEVERITY_NOTE, u.first, "options", "end a rule with `$` to cover only what it says",
+		"pale does not know the options of %zu allowed program%s (%s): their rules allow any option",
+		u.n, u.n == 1 ? "" : "s", u.names);
 }
 
 /* A program with a slash that begins neither with `/` nor with `~` is a file below the workspace. */

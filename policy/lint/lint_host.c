@@ -287,7 +287,7 @@ static int on_address(struct lint *l, const struct rule *r, const struct target 
 	if (addr_classify(t->addr) != ADDR_PUBLIC)
 		return 0;
 	return lint_add(l, SEVERITY_WARNING, r, "raw-address", "allow the name instead",
-			"%s is reached whatever it is called: names are not judged there", t->host);
+			"%s is allowed under any name: rules on names do not apply to it", t->host);
 }
 
 /* Reports a rule that has no effect in the network mode of the policy. */

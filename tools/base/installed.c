@@ -103,7 +103,8 @@ static int find_helper_kind(struct installed *in, char *why, size_t size)
 	    (st.st_uid == 0 || st.st_uid == in->helper_uid))
 		return 0;
 	snprintf(why, size,
-		 PLACE_SERVICE " is there, but is no socket of root's in a directory of pale-helper's user");
+		 PLACE_SERVICE
+		 " is not a socket of root or of pale-helper's user, in a directory of that user");
 	return -EPERM;
 }
 

@@ -152,11 +152,11 @@ static int warn_unproven(const struct prover *pr, const struct real *r, struct d
 		if (rule->kind != RULE_FILE_WRITE || strncmp(rule->pattern, r->prefix, n) != 0 ||
 		    (rule->pattern[n] && rule->pattern[n] != '/'))
 			continue;
-		e = diag_add(d, SEVERITY_WARNING, "unproven-link", rule->file, rule->line, rule->col,
-			     "if you mean it, name that place by a rule of its own",
-			     "`%s` is or leads through a link that a session may have made: %s is not opened "
-			     "by it",
-			     rule->text, r->real);
+		e = diag_add(
+			d, SEVERITY_WARNING, "unproven-link", rule->file, rule->line, rule->col,
+			"to open it, name that path in a rule of its own",
+			"`%s` does not open %s: a session may have made the symbolic link that leads there",
+			rule->text, r->real);
 	}
 	return e;
 }

@@ -119,8 +119,8 @@ static int put_policy(struct import *im)
 /* Prints the problem, what can be read, and what to do with another agent's rules. */
 static int cannot(const char *what, const char *problem)
 {
-	talk("%s: %s; import reads the rules of fence and claude, see --from; for another agent "
-	     "`pale run --observe`, then `pale learn` find what it needs",
+	talk("%s: %s; import reads the rules of fence and claude, see --from; for another agent, `pale run "
+	     "--observe` and then `pale learn` find what it needs",
 	     what, problem);
 	return EXIT_USAGE;
 }

@@ -305,7 +305,7 @@ static const char *sweep(struct sweep *g, struct file *f)
 	r = json_array_size(gone) && g->mode == GC_REMOVE ? rewrite_file(f, all) : 0;
 	if (r < 0) {
 		g->failed++;
-		gc_note(g, "%s/" NAME " cannot be written anew: %s", g->root, strerror(-r));
+		gc_note(g, "%s/" NAME " cannot be rewritten: %s", g->root, strerror(-r));
 		return NULL;
 	}
 	json_array_foreach(gone, i, id) gc_found(g, GC_ENTRY, json_string_value(id), g->root, NAME);

@@ -110,7 +110,7 @@ static const struct key {
 	  KEY_ALWAYS },
 	{ { KEY_HOME, KEY_END, 'G' }, "Home, End", "to the top, to the end", key_scroll, KEY_ALWAYS },
 	{ { 'j', KEY_DOWN, 'k', KEY_UP }, "j, k", "the next question, the one before", key_move, KEY_ALWAYS },
-	{ { CTRL('l') }, "Ctrl-L", "draw anew", key_redraw, KEY_ALWAYS },
+	{ { CTRL('l') }, "Ctrl-L", "draw again", key_redraw, KEY_ALWAYS },
 	{ { '?' }, "?", "this help", key_help, KEY_ALWAYS },
 	{ { 'q', CTRL('c'), 27 }, "q", "back, or leave: what waits goes on waiting", key_leave, KEY_ALWAYS },
 };

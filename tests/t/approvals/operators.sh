@@ -52,7 +52,7 @@ import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(sys.argv[1])
 print(s.recv(65536))' "$socket"
-	out_has "the peer is another user"
+	out_has "the process belongs to another user"
 	# Nobody else gets as far as that.
 	run setpriv --reuid=nobody --regid=nogroup --clear-groups python3 -c '
 import socket, sys

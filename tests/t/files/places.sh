@@ -212,7 +212,7 @@ t_links_of_a_session_open_nothing() {
 	done
 	rm -r "/tmp/${S##*/}"
 	run pale run -- true
-	err_has "~/.npm\` is or leads through a link that a session may have made: $HOME/victim is not opened by it"
+	err_has "~/.npm\` does not open $HOME/victim: a session may have made the symbolic link that leads there"
 	# What a rule closes it closes behind each link.
 	cd "$W"
 	ln -sfn ~/victim ~/.pub-cache && echo "$DECOY" >~/victim/key

@@ -18,7 +18,7 @@ t_doctor_by_abi() {
 	[ "$RC" = 0 ] || skip "level full is not reached here"
 	run pale doctor --abi-max 2
 	rc_is 0
-	out_has "missing truncation             the supervisor carries it"
+	out_has "missing truncation             the supervisor performs it"
 	out_has "missing signals"
 	out_has "Linux 6.12"
 	run pale doctor --abi-max 0
@@ -76,9 +76,9 @@ t_doctor_tells_the_agents_on_path() {
 	ln -s ../lib/gemini/cli.js ~/bin/gemini
 	cp "$T_VICTIMS/raw-static" ~/bin/codex
 	PATH=$HOME/bin:$PATH run pale doctor
-	out_has "agent gemini           dynamically linked: hooks and supervisor hold it"
+	out_has "agent gemini           dynamically linked: the hooks and the supervisor fence it"
 	out_has "agent codex        \
-    statically linked: the supervisor alone holds it, at level full (start it with -s danger-full-access"
+    statically linked: only the supervisor fences it, at level full (start it with -s danger-full-access"
 	out_lacks "agent qwen"
 	missing ~/started
 }

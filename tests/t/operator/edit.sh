@@ -285,7 +285,7 @@ t_loaded_into_sessions_that_run() {
 	printf 'What now?\tQ\nsessions that run? [y/N]\ty\n' >"$S/say"
 	grep -q warning <(pale lint 2>&1; :) || printf 'sessions that run? [y/N]\ty\n' >"$S/say"
 	on_terminal 0 pale policy edit
-	out_has "loaded anew"
+	out_has "policy loaded again"
 	echo "echo x >~/elsewhere/made && echo done" >&7
 	until_true 10 grep -q done "$S/said" || fail "the session has the old policy: $(cat "$S/said")"
 	# Who does not want it says so.

@@ -196,7 +196,7 @@ t_nothing_to_learn() {
 	fence cat file
 	run pale learn --write
 	rc_is 0
-	out_has "0 different things"
+	out_has "0 different requests"
 	missing ~/$MINE
 	run pale learn --session nosuch
 	rc_is 2

@@ -214,7 +214,7 @@ t_pending() {
 	out_is "status 0"
 	exists copy
 	rm copy
-	recorded approval/cancelled allow "loaded anew"
+	recorded approval/cancelled allow "loaded again"
 	printf '%s\n' "preset = agent" "[commands]" "ask = cp file copy" | policy
 	bg waits bash -c 'cp file copy; echo "status $?"'
 	pending_id >"$S/id"
@@ -224,7 +224,7 @@ t_pending() {
 	out_is "status 126"
 	missing copy
 	denied exec "cp file copy" "policy.ini:3"
-	recorded approval/cancelled deny "loaded anew"
+	recorded approval/cancelled deny "loaded again"
 	# What it still asks waits on.
 	printf '%s\n' "preset = agent" "[commands]" "ask = cp file copy" | policy
 	bg waits bash -c 'cp file copy; echo "status $?"'

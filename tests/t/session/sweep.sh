@@ -295,7 +295,7 @@ t_entries_read_only() {
 	run pale session gc
 	chmod 755 "$B"
 	rc_is 1
-	err_has "sessions.json cannot be written anew: Permission denied"
+	err_has "sessions.json cannot be rewritten: Permission denied"
 	err_has "Pruned 0 stale"
 	grep -q updated "$B/sessions.json" || fail "it went"
 }

@@ -22,25 +22,27 @@
 static const char *reason_advice(enum reason r)
 {
 	static const char *const texts[REASON_COUNT] = {
-		[REASON_READONLY] = "[session] mode = workspace-write",
-		[REASON_CHILDREN] = "[session] mode = workspace-write, or [commands] read_only = rules",
-		[REASON_ABSOLUTE] = "name it relative to the workspace, or [files] paths = any",
-		[REASON_TRAVERSAL] = "name it without `..`, or [files] paths = any",
-		[REASON_OFFLINE] = "[network] mode = strict, merge or replace",
-		[REASON_URL] = "[network] mode = strict, merge or replace",
-		[REASON_NEVER] = "[session] approvals = ask, without --no-prompt",
-		[REASON_SELF] = "nothing: pale's own files and sockets are closed to every session",
-		[REASON_ANCESTOR] = "no rule: what lies below it is protected, and would move with it",
-		[REASON_REBIND] = ("a rule with that address beside the name's, if it is meant: [network] "
-				   "allow = ADDRESS:PORT"),
-		[REASON_DNS] = "the names that are asked for: [network] allow = HOST, deny = HOST",
-		[REASON_EXFIL] = "the name in full: [network] allow = NAME",
-		[REASON_ASTRAY] = "say it as an address of IPv4",
-		[REASON_FLOOD] = "no rule: fewer look-ups at a time",
-		[REASON_TOO_LONG] = "no rule: what is over the limit is never judged",
-		[REASON_MALFORMED] = "no rule: the request is not understood",
-		[REASON_VARIABLE] = "the variable as it was at the start, or a value for all: [environment] "
-				    "set = NAME=VALUE",
+		[REASON_READONLY] = "set [session] mode = workspace-write",
+		[REASON_CHILDREN] = "set [session] mode = workspace-write, or [commands] read_only = rules",
+		[REASON_ABSOLUTE] = "name it relative to the workspace, or set [files] paths = any",
+		[REASON_TRAVERSAL] = "name it without `..`, or set [files] paths = any",
+		[REASON_OFFLINE] = "set [network] mode = strict, merge or replace",
+		[REASON_URL] = "set [network] mode = strict, merge or replace",
+		[REASON_NEVER] = "set [session] approvals = ask, and run without --no-prompt",
+		[REASON_SELF] = "use another path: pale's own files and sockets are closed to every session",
+		[REASON_ANCESTOR] =
+			"move or remove only its unprotected parts: no rule lets a protected part go with it",
+		[REASON_REBIND] =
+			("add a rule for that address too, if you mean it: [network] allow = ADDRESS:PORT"),
+		[REASON_DNS] =
+			"add rules for the names that are looked up: [network] allow = HOST, deny = HOST",
+		[REASON_EXFIL] = "add a rule with the full name: [network] allow = NAME",
+		[REASON_ASTRAY] = "write it as an IPv4 address",
+		[REASON_FLOOD] = "make fewer look-ups at a time: no rule lifts this limit",
+		[REASON_TOO_LONG] = "make it shorter: no rule allows what is over the limit",
+		[REASON_MALFORMED] = "change the request: no rule allows what pale does not understand",
+		[REASON_VARIABLE] = "keep the variable as it was at the start, or set it for all: "
+				    "[environment] set = NAME=VALUE",
 		[REASON_DANGER] = "leave mode danger",
 	};
 
@@ -50,10 +52,9 @@ static const char *reason_advice(enum reason r)
 static const char *hard_advice(enum rule_kind kind)
 {
 	if (kind == RULE_FILE_SENSITIVE)
-		return "no rule: it is a hard rule; only the launch flag --allow-sensitive-roots lifts it";
+		return "run with --allow-sensitive-roots: no rule lifts a hard rule";
 	if (kind == RULE_CMD_DENYLIST)
-		return "no rule: it is a hard rule; only the launch flag --allow-denylisted-commands lifts "
-		       "it";
+		return "run with --allow-denylisted-commands: no rule lifts a hard rule";
 	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN || kind == RULE_FILE_PLACE)
 		return reason_advice(REASON_SELF);
 	return NULL;
@@ -156,16 +157,15 @@ static char *blame(const struct loaded *l, const struct decision *d)
 	int n;
 
 	if (!rule || !rule->line)
-		return strdup("no single line does it; see: pale policy show");
+		return strdup("see: pale policy show; no single line changes it");
 	if (rule->layer == LAYER_FLOOR)
-		n = asprintf(&text,
-			     "%s:%u belongs to this machine's policy: only its administrator can change it",
-			     file, rule->line);
+		n = asprintf(&text, "ask the administrator: %s:%u belongs to this machine's policy", file,
+			     rule->line);
 	else if (rule->kind == RULE_BRANCH && rule->rank == RANK_PRESET)
-		n = asprintf(&text, "[git] unprotect = %s, in your own policy.ini",
+		n = asprintf(&text, "set [git] unprotect = %s in your own policy.ini",
 			     image_str(&l->image, rule->pattern));
 	else if (rule->rank == RANK_PRESET)
-		n = asprintf(&text, "it belongs to %s (line %u): choose another with `preset =`", file,
+		n = asprintf(&text, "choose another preset with `preset =`: it belongs to %s (line %u)", file,
 			     rule->line);
 	else
 		n = asprintf(&text, "remove or change %s:%u", file, rule->line);

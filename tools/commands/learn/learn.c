@@ -183,7 +183,7 @@ static void print_left(const struct learn *l)
 
 static void print_report(const struct learn *l)
 {
-	printf("# %s: %zu different things were denied, asked about or observed; %llu of them are now "
+	printf("# %s: %zu different requests were denied, asked about or observed; %llu of them are now "
 	       "allowed",
 	       l->from[0] ? l->from : "the ledger", l->lessons.n_events,
 	       (unsigned long long)covered_count(l));

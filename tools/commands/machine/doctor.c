@@ -158,10 +158,10 @@ static void check_agents(struct checkup *c)
 		snprintf(name, sizeof(name), "agent %s", a->name);
 		checkup_add(c, refused ? FOUND_MISSING : FOUND_OK, name,
 			    p ? agent_needs(p, (const char *const[]){ NULL }) : NULL, "%s: %s", a->kind,
-			    refused				   ? "it is refused"
-			    : elf_is_hookable(a->program.elf.kind) ? "hooks and supervisor hold it"
-								   : "the supervisor alone holds it, at "
-								     "level full");
+			    refused ? "pale refuses to run it"
+			    : elf_is_hookable(a->program.elf.kind)
+				    ? "the hooks and the supervisor fence it"
+				    : "only the supervisor fences it, at level full");
 	}
 }
 
@@ -177,36 +177,40 @@ static const struct check {
 	const char *yes, *no, *hint;
 } checks[] = {
 	{ .check = check_landlock },
-	{ "files", NULL, 1, 0, "the floor holds reading and writing", "nothing stands behind the hooks",
-	  NO_LANDLOCK },
-	{ "rename, link", NULL, 2, 0, "the floor holds both ends",
-	  "hooked renames and links between directories go by the supervisor", "Linux 5.19" },
-	{ "truncation", NULL, 3, 0, "the floor holds it",
-	  "the supervisor carries it; a hook opens without openat2", "Linux 6.2" },
-	{ "TCP ports", NULL, 4, 0, "the floor holds them too", "the supervisor alone holds them",
+	{ "files", NULL, 1, 0, "the floor covers reading and writing",
+	  "the hooks have no second line of defence", NO_LANDLOCK },
+	{ "rename, link", NULL, 2, 0, "the floor covers both paths",
+	  "renames and links between directories go through the supervisor", "Linux 5.19" },
+	{ "truncation", NULL, 3, 0, "the floor covers it",
+	  "the supervisor performs it; hooks open without openat2", "Linux 6.2" },
+	{ "TCP ports", NULL, 4, 0, "the floor covers them too", "only the supervisor covers them",
 	  "Linux 6.7" },
-	{ "signals", NULL, 6, 0, "the floor holds them", "the supervisor carries them, and sends them itself",
+	{ "signals", NULL, 6, 0, "the floor covers them", "the supervisor judges them, and sends them itself",
 	  "Linux 6.12" },
-	{ "abstract sockets", NULL, 6, 0, "the floor holds them too", "the supervisor alone holds them",
+	{ "abstract sockets", NULL, 6, 0, "the floor covers them too", "only the supervisor covers them",
 	  "Linux 6.12" },
-	{ "socket files", NULL, 9, 0, "the floor holds them too", "the supervisor alone holds them",
+	{ "socket files", NULL, 9, 0, "the floor covers them too", "only the supervisor covers them",
 	  "Linux 7.1" },
-	{ "UDP", NULL, 10, 0, "the floor holds it too",
-	  "the filter refuses such sockets, the supervisor makes its own", "Linux 7.2" },
-	{ .name = "modes, owners, times", .yes = "no Landlock holds them; the supervisor carries them" },
+	{ "UDP", NULL, 10, 0, "the floor covers it too",
+	  "the seccomp filter refuses such sockets; the supervisor makes its own", "Linux 7.2" },
+	{ .name = "modes, owners, times",
+	  .yes = "Landlock cannot cover them; the supervisor performs the calls" },
 	{ .check = check_listener },
-	{ "descriptors", NULL, 0, offsetof(struct kernel, pidfd_getfd), "the supervisor can take a caller's",
-	  "a caller's cannot be taken", "Linux 5.6, and a container that permits pidfd_getfd" },
-	{ "answers", NULL, 0, offsetof(struct kernel, addfd_send), "a descriptor and its answer are one step",
-	  "a descriptor could be lost", "Linux 5.14" },
+	{ "descriptors", NULL, 0, offsetof(struct kernel, pidfd_getfd),
+	  "the supervisor can copy those of a caller", "the supervisor cannot copy those of a caller",
+	  "Linux 5.6, and a container that permits pidfd_getfd" },
+	{ "answers", NULL, 0, offsetof(struct kernel, addfd_send),
+	  "a descriptor and its answer arrive together", "a descriptor could arrive without its answer",
+	  "Linux 5.14" },
 	{ "signals and answers", NULL, 0, offsetof(struct kernel, wait_killable),
-	  "a carried call is not interrupted half-way", "a call could be done and then fail", "Linux 5.19" },
-	{ "wake-ups", NULL, 0, offsetof(struct kernel, sync_wake_up), "on the same core",
-	  "slower, no less safe", "Linux 6.6" },
+	  "a signal does not interrupt a call that the supervisor performs",
+	  "a signal could make a call fail after it was performed", "Linux 5.19" },
+	{ "wake-ups", NULL, 0, offsetof(struct kernel, sync_wake_up), "on the core of the caller",
+	  "slower, but as safe", "Linux 6.6" },
 	{ .check = check_yama },
 	{ .check = check_userns },
 	{ .name = "agents' own sandboxes",
-	  .yes = "cannot start inside (bwrap, a second listener); switch them off" },
+	  .yes = "cannot start inside a session (bwrap, a second listener); switch them off" },
 	{ .check = check_limits },
 	{ .check = check_installation },
 	{ .check = check_agents },

@@ -342,13 +342,14 @@ static int approve_run(const struct options *o, int argc, char **argv)
 	if (argc != 1)
 		talk("approve needs the id of one question; see: pale pending");
 	else if (o->for_session + o->for_project + o->for_always > 1)
-		talk("--session, --project and --always exclude each other");
+		talk("--session, --project and --always cannot be used together");
 	else if (a.callers == 0 || (o->callers && strcmp(a.scope, "once") != 0))
-		talk("--callers goes without --session, --project and --always, and is a number");
+		talk("--callers needs a number above 0, and cannot be used with --session, --project or "
+		     "--always");
 	else if (o->until && !o->for_project)
-		talk("--until goes with --project");
+		talk("--until needs --project");
 	else if (o->rule && strcmp(a.scope, "once") == 0)
-		talk("--rule goes with --session, --project or --always");
+		talk("--rule needs --session, --project or --always");
 	else
 		return answer_card(argv[0], &a);
 	return EXIT_USAGE;

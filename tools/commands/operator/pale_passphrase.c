@@ -52,9 +52,10 @@ static int keeper_remote(struct keeper *k)
 	int r = sessions_live(&refs, &n);
 
 	if (r < 0 || n == 0)
-		return tell_failure(-ENOENT,
-				    "pale-helper runs as a user of its own here and keeps the passphrase: "
-				    "start a session (pale run -- bash), and say this in another terminal");
+		return tell_failure(
+			-ENOENT,
+			"no session runs: here pale-helper has a user of its own and keeps the passphrase; "
+			"start a session (`pale run -- bash`) and repeat this command in another terminal");
 	k->control = control_open(refs[0].dir);
 	if (k->control < 0)
 		return tell_failure(k->control, "the session does not answer");
@@ -104,7 +105,7 @@ static int keeper_open(struct keeper *k)
 	if (r < 0 && k->is_set)
 		return tell_failure(
 			r, "the kept passphrase is damaged, or not this user's alone: remove the file "
-			   "`passphrase` in pale's state directory, and set it anew");
+			   "`passphrase` in pale's state directory, and set it again");
 	return 0;
 }
 

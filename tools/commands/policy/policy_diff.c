@@ -275,7 +275,7 @@ static void print_report(const struct policy_diff *pd)
 	if (pd->beyond)
 		printf("\n%llu records were not looked at: too many different ones\n",
 		       (unsigned long long)pd->beyond);
-	talk("%zu of %llu different acts would be decided differently", pd->n,
+	talk("%zu of %llu different requests would be decided differently", pd->n,
 	     (unsigned long long)pd->judged);
 }
 
@@ -346,7 +346,8 @@ int policy_diff(const struct options *o, int argc, char **argv)
 	int code;
 
 	if (argc < 1 || argc > 2) {
-		talk("policy diff takes a policy, and the older one if it is not what holds here");
+		talk("policy diff needs the new policy, and the old one unless it is the policy that holds "
+		     "here");
 		return EXIT_USAGE;
 	}
 	pd = calloc(1, sizeof(*pd));

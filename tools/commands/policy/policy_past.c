@@ -67,8 +67,8 @@ static void print_changes(const struct changes *c)
 	if (changes_none(c) && c->judged)
 		printf("no earlier decision in this workspace would change\n");
 	if (c->unknown)
-		printf("%llu of %llu recorded deeds cannot be judged anew\n", (unsigned long long)c->unknown,
-		       (unsigned long long)c->judged);
+		printf("%llu of %llu recorded requests cannot be judged again\n",
+		       (unsigned long long)c->unknown, (unsigned long long)c->judged);
 }
 
 void past_report(const struct loaded *before, const struct loaded *after)

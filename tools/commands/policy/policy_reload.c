@@ -82,8 +82,8 @@ static void print_changes(const json_t *changes)
 		print_names(change);
 	}
 	if (number_at(changes, "unknown"))
-		printf("%lld of %lld recorded deeds cannot be judged anew\n", number_at(changes, "unknown"),
-		       number_at(changes, "judged"));
+		printf("%lld of %lld recorded requests cannot be judged again\n",
+		       number_at(changes, "unknown"), number_at(changes, "judged"));
 	if (number_at(changes, "beyond"))
 		printf("%lld older records were not looked at\n", number_at(changes, "beyond"));
 }
@@ -98,12 +98,12 @@ static int print_reload(const json_t *result)
 	print_findings(json_object_get(result, "diags"));
 	if (!json_is_true(json_object_get(result, "loaded"))) {
 		talk("session %s: %s: %s", text_at(result, "session"), text_at(result, "error"),
-		     json_is_true(json_object_get(result, "late")) ? "the new policy holds once it does"
+		     json_is_true(json_object_get(result, "late")) ? "the new policy applies when it answers"
 								   : "the old policy stays");
 		return -EBADMSG;
 	}
-	printf("session %s: loaded anew, %lld rules added, %lld removed\n", text_at(result, "session"),
-	       number_at(result, "added"), number_at(result, "removed"));
+	printf("session %s: policy loaded again, %lld rules added, %lld removed\n",
+	       text_at(result, "session"), number_at(result, "added"), number_at(result, "removed"));
 	print_changes(json_object_get(result, "changes"));
 	json_array_foreach(kept, i, sentence)
 	{

@@ -55,7 +55,7 @@ int session_gc(const struct options *o, int argc)
 		return EXIT_USAGE;
 	}
 	if (session_around()) {
-		talk("inside a session nothing is swept: what sessions left is the operator's");
+		talk("session gc cannot run inside a session: run it outside, as the operator");
 		return EXIT_USAGE;
 	}
 	code = take_policy(o, &p);
