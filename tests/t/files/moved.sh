@@ -131,7 +131,7 @@ t_what_is_said() {
 	denied rename "$W/below" "[files] deny = **/.env: a directory above"
 	denied rename "$W/below" \
 		"$W/below/a/b/c/d/.env would be less protected at $HOME/build/x/a/b/c/d/.env"
-	recorded rename deny "$W/below/a/b/c/d/.env in it is protected"
+	recorded rename deny "$W/below/a/b/c/d/.env would be less protected at"
 	fsh "chmod 0 free/in; mv free x; r=\$?; chmod 755 free/in; exit \$r"
 	rc_not 0
 	denied rename "$W/free" \

@@ -137,8 +137,8 @@ t_by_call() {
 t_what_is_said() {
 	projects
 	fsh 'mv a x'
-	denied rename "$W/a" "$W/a/b/sub/.pale/policy.ini belongs to pale: only the operator may move it"
-	recorded rename deny "$W/a/b/sub/.pale/policy.ini in it stays"
+	denied rename "$W/a" "$W/a/b/sub/.pale/policy.ini may be moved only by its owner, outside the session"
+	recorded rename deny "$W/a/b/sub/.pale/policy.ini may be moved only by its owner"
 	fsh 'rm -r sub'
 	denied delete "$W/sub/.pale/policy.ini" "a project's policy, which its owner changes, outside the session"
 	run pale explain write plain/.pale/policy.ini

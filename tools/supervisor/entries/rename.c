@@ -213,7 +213,7 @@ static int tree_allow(struct caller *c, const struct held *h, const struct held 
 	if (r == 0)
 		return caller_alive(c) ? 0 : -ESRCH;
 	if (r > 0)
-		is = t->d.reason == REASON_SELF ? " belongs to pale: only the operator may move it"
+		is = t->d.reason == REASON_SELF ? " may be moved only by its owner, outside the session"
 						: " would be less protected at ";
 	else
 		t->d = (struct decision){ .rule = RULE_NONE };
