@@ -143,7 +143,7 @@ static int untold(int pidfd, const char *why, const char **ret_err)
 {
 	bool gone = !is_alive(pidfd);
 
-	*ret_err = gone ? "the process has exited" : why;
+	*ret_err = gone ? "the process is gone" : why;
 	return gone ? -ESRCH : -EPERM;
 }
 

@@ -260,7 +260,7 @@ def subscribers_are_told_of_the_refused():
     s.call("log/subscribe", on=line, approvals=True)
     me = connect(s.runtime + "/control.sock")
     told = note(line, "approval/refused")
-    expect(told["pid"] == os.getpid() and told["why"].startswith("the peer "), "told %r" % told)
+    expect(told["pid"] == os.getpid() and told["why"].startswith("the process "), "told %r" % told)
     # The launcher is told too, once for each process.
     connect(s.runtime + "/control.sock")
     note(line, "approval/refused")

@@ -26,7 +26,7 @@ def tries(runtime, line=None):
 
 
 def refused(what):
-    return isinstance(what, str) and (what == "hung up" or what.startswith("the peer is "))
+    return isinstance(what, str) and (what == "hung up" or what.startswith("the process is "))
 
 
 def detached(body):

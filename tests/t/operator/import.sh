@@ -256,7 +256,7 @@ t_files_that_are_none() {
 		run pale import $args
 		rc_is 2
 		err_has "import reads the rules of fence and claude"
-		err_has "\`pale run --observe\`, then \`pale learn\`"
+		err_has "\`pale run --observe\` and then \`pale learn\`"
 	done
 	echo 1 >p.ini
 	echo '{"network": {}}' >x.json
