@@ -4,7 +4,7 @@
  * policy inside the current image, so that both hold for the command.  This process becomes the command.
  *
  * To the kernel both are in the session's one Landlock domain, so a layer of its own keeps the command from
- * the session's other processes.
+ * the session's other processes; these reach the command, which is one of them.
  *
  * A nested run may narrow, never widen: the launch flags that lift something are refused rather
  * than ignored.

@@ -133,8 +133,8 @@ int landlock_ruleset(struct floor *f, int abi);
 int landlock_add(int ruleset, struct floor *f, int abi);
 /* Puts the ruleset on this thread, where no_new_privs must be set.  0 or -errno.  async-signal-safe. */
 int landlock_restrict(int ruleset);
-/* Adds a layer that restricts no files: a process in it may not trace, or see the memory of, a process
- * outside.  0 or -errno. */
+/* Adds a layer that restricts no files: a process in it may not trace, see the memory of, or, from ABI 6 on,
+ * signal a process outside.  0 or -errno. */
 int landlock_layer(int abi);
 /* What a negative errno of these two means, as text for the operator; -E2BIG is one layer too many. */
 const char *landlock_why(int error);

@@ -162,11 +162,12 @@ int landlock_layer(int abi)
 	 * anyway.  It also handles REFER, and grants it everywhere, because a layer that does not handle
 	 * REFER denies it. */
 	const uint64_t refer = abi >= 2 ? LL_FS_REFER : 0;
-	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer };
+	struct ll_ruleset_attr attr = { .handled_access_fs = LL_FS_MAKE_BLOCK | refer,
+					.scoped = abi >= LANDLOCK_SCOPES ? LL_SCOPE_SIGNAL : 0 };
 	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct ll_path_beneath_attr all = { .allowed_access = refer, .parent_fd = root };
-	_cleanup_close_ int ruleset = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr,
-						   sizeof(attr.handled_access_fs), 0, LL_OWN_LAYER);
+	_cleanup_close_ int ruleset =
+		(int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, attr_size(abi), 0, LL_OWN_LAYER);
 
 	if (root < 0 || ruleset < 0)
 		return -errno;

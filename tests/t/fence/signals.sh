@@ -88,9 +88,8 @@ print("done")'
 	out_is "done"
 }
 
-# A run inside a run is a wall as well, before Landlock has the scope.
-t_a_nested_run_signals_its_own() {
-	OPTS=(--abi-max 5)
+# A run inside a run is a wall as well, for what is inside.
+nested_signals_its_own() {
 	fsh "sleep 60 & out=\$!
 		pale run -q -n -- bash -c 'python3 $SIGNALS reach '\$out'
 			sleep 60 & python3 $SIGNALS reach \$!; python3 $SIGNALS reach \$\$; kill \$!'
@@ -99,6 +98,10 @@ t_a_nested_run_signals_its_own() {
 yes
 yes
 yes"
+}
+
+t_a_nested_run_signals_its_own() {
+	on_each nested_signals_its_own
 }
 
 scenario "$@"
