@@ -1,4 +1,4 @@
-# limit: 120
+# limit: 180
 # Job control: an interactive shell's keys and words do to an agent what they do to any program.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/watch-lib.sh"
@@ -12,7 +12,7 @@ desk() {
 
 # Busy machines are slow.
 must_show() {
-	shows "$1" 25 || fail "the screen lacks: $1
+	shows "$1" 8 || fail "the screen lacks: $1
 $(screen)"
 }
 
@@ -206,6 +206,45 @@ t_jobs_inside() {
 	line 'echo i\nside again'
 	must_show 'inside again'
 	prompt 'in>'
+	line exit
+	sane
+}
+
+# A nested run, which signals nothing around it, is a job of the shell there, and has jobs of its own.
+t_jobs_of_a_nested_run() {
+	desk
+	line 'pale run -q -- bash --norc -i'
+	must_show 'bash-'
+	line 'PS1="in> "'
+	must_show 'in>'
+	line 'pale run -q -n -- bash --norc -i'
+	must_show 'bash-'
+	line 'PS1="deep> "'
+	must_show 'deep>'
+	line 'sh -c "echo i\nner; sleep 300"'
+	must_show inner
+	keys C-z
+	must_show 'Stopped'
+	prompt 'deep>'
+	line 'kill %1; fg; echo st $?'
+	must_show 'st 143'
+	line 'sh -c "echo s\econd; sleep 300"'
+	must_show second
+	keys C-c
+	prompt 'deep>'
+	keys C-l
+	line 'suspend -f'
+	must_show Stopped
+	prompt 'in>'
+	keys C-l
+	line fg
+	must_show 'pale run'
+	line 'kill -9 $$'
+	must_show Killed
+	line 'timeout 1 pale run -q -n -- sleep 300; echo o\ver $?'
+	must_show 'over 124'
+	line 'pale run -q -n -- timeout 1 sleep 300; echo a\gain $?'
+	must_show 'again 124'
 	line exit
 	sane
 }
