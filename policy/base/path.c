@@ -208,6 +208,20 @@ bool glob_is_literal(const char *pat, size_t len)
 	return true;
 }
 
+bool path_has_open_class(const char *pattern)
+{
+	for (const char *end; *pattern; pattern = end + (*end == '/')) {
+		end = pattern + component_length(pattern);
+		for (const char *p = pattern; p < end; p++) {
+			if (*p == '[' && !(p = class_end(p, end)))
+				return true;
+			if (*p == '\\')
+				p++;
+		}
+	}
+	return false;
+}
+
 bool path_has_dotdot(const char *path)
 {
 	for (size_t n; *path; path += n) {

@@ -39,6 +39,8 @@ static inline bool same_text(const char *a, const char *b)
 }
 /* True where the component holds no unquoted glob character. */
 bool glob_is_literal(const char *pat, size_t len);
+/* True where a component of the pattern holds a `[` that nothing closes; glob_match() takes it for itself. */
+bool path_has_open_class(const char *pattern);
 /* True where any component of path is `..`. */
 bool path_has_dotdot(const char *path);
 /* Last component ("" for "/"). */

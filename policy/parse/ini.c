@@ -204,8 +204,11 @@ static bool check_line(struct reader *r, const char *s, size_t len)
 		return false;
 	while (len > 0 && is_blank(s[len - 1]))
 		len--;
-	if (len == 0 || s[0] == '#' || s[0] == ';')
+	if (len == 0 || s[0] == '#')
 		return false;
+	if (s[0] == ';')
+		return line_error(r, 1, "bad-key", "a comment begins with `#`",
+				  "`;` at the start of the line");
 	if (is_blank(s[0]))
 		return line_error(r, 1, "leading-blank", "lines are not continued: start at column 1",
 				  "line starts with a blank");

@@ -114,6 +114,11 @@ static int add_login(struct parser *ps, const struct key_def *def, const struct 
 	return add_rule(ps, def, pair, buf);
 }
 
+static int open_class(struct parser *ps, const struct ini_pair *pair, const char *hint)
+{
+	return parser_error(ps, pair, "bad-pattern", hint, "`[` without `]` in `%s`", pair->value);
+}
+
 static int on_path(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	char buf[LIMIT_PATH] UNINITIALIZED;
@@ -122,6 +127,8 @@ static int on_path(struct parser *ps, const struct key_def *def, const struct in
 
 	if (err < 0)
 		return parser_error(ps, pair, "bad-path", NULL, "%s", why);
+	if (path_has_open_class(pair->value))
+		return open_class(ps, pair, "write `[a-z]`, or a backslash before it");
 	if (strchr(pair->value, '$')) {
 		err = parser_warning(ps, pair, "dollar-in-path", "write the path out, or `~/`",
 				     "variables are not expanded: `$` is part of the name");
@@ -189,6 +196,8 @@ static int on_branch(struct parser *ps, const struct key_def *def, const struct 
 		return parser_error(ps, pair, "bad-branch",
 				    "write a branch name or a pattern, as in release/*",
 				    "`%s` is no branch name", v);
+	if (path_has_open_class(v))
+		return open_class(ps, pair, NULL);
 	for (size_t i = 0; i < ps->n_opened && ps->src->layer == SOURCE_PRESET; i++)
 		if (strcmp(ps->opened[i].branch, v) == 0) {
 			ps->opened[i].done = true;

@@ -31,6 +31,8 @@ static const struct {
 } bad[] = {
 	{ "[files]\nwrite = /a ; b\n", "inline-comment", 2, 12 },
 	{ "[files]\nwrite = ;b\n", "inline-comment", 2, 9 },
+	{ "[files]\n; b\n", "bad-key", 2, 1 },
+	{ ";deny = b\n", "bad-key", 1, 1 },
 	{ "[files]\n write = /a\n", "leading-blank", 2, 1 },
 	{ "[files]\nwrite = /a\n  /b\n", "leading-blank", 3, 1 },
 	{ "[files\nwrite = /a\n", "bad-header", 1, 6 },
@@ -63,6 +65,9 @@ static const struct {
 	{ "[network]\ncore = x\n", "hard-key", 2, 8 },
 	{ "[files]\nwrite = ~root/x\n", "bad-path", 2, 9 },
 	{ "[files]\nwrite = a*/../../b\n", "bad-path", 2, 9 },
+	{ "[files]\ndeny = [a-\n", "bad-pattern", 2, 8 },
+	{ "[files]\ndeny = ~/x[a/b]\n", "bad-pattern", 2, 8 },
+	{ "[git]\nprotect = release/[0-9\n", "bad-pattern", 2, 11 },
 	{ "[files]\npaths = none\n", "bad-value", 2, 9 },
 	{ "[files]\npaths = any\npaths = any\n", "duplicate-key", 3, 9 },
 	{ "[files]\npaths = any\n[git]\n[files]\npaths = any\n", "duplicate-key", 5, 9 },

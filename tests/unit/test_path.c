@@ -168,6 +168,10 @@ START_TEST(test_small_ones)
 	ck_assert(!glob_is_literal("a*c", 3));
 	ck_assert(!glob_is_literal("\\\\?", 3));
 	ck_assert(!glob_is_literal("[x]", 3));
+	ck_assert(path_has_open_class("[a-"));
+	ck_assert(path_has_open_class("/a/[b/c]"));
+	ck_assert(path_has_open_class("[]/x"));
+	ck_assert(!path_has_open_class("/a/[]]/\\[b/[!c]\\/d]"));
 	ck_assert(path_has_dotdot(".."));
 	ck_assert(path_has_dotdot("a/../b"));
 	ck_assert(path_has_dotdot("/a//.."));
