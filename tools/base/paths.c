@@ -12,6 +12,7 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -19,6 +20,8 @@
 #include "policy/system/cleanup.h"
 
 #include "output.h"
+
+#define RUNTIME_ROOM (1 << 20) /* bytes */
 
 int path_join(char *buf, size_t size, const char *dir, const char *name)
 {
@@ -156,6 +159,16 @@ static bool is_shared_parent(const char *parent)
 	return strcmp(parent, "/tmp") == 0 || strcmp(parent, "/dev/shm") == 0;
 }
 
+/* For the compiled policy, which is the largest file there.  Any user can fill a shared parent.  A file
+ * system of no size has no limit. */
+static bool has_room(const char *dir)
+{
+	struct statvfs fs;
+
+	return statvfs(dir, &fs) < 0 || fs.f_blocks == 0 ||
+	       (uint64_t)fs.f_bavail * fs.f_frsize >= RUNTIME_ROOM;
+}
+
 static int runtime_try(const char *dir)
 {
 	struct sockaddr_un sun;
@@ -173,16 +186,19 @@ static int runtime_try(const char *dir)
 	}
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	return dir_check_private(dir);
+	r = dir_check_private(dir);
+	return r == 0 && !has_room(dir) ? -ENOSPC : r;
 }
 
-/* Reports a directory that another user made first, with that user's id: the operator must be able to act
- * on it. */
-static void tell_taken(const char *dir)
+/* Reports a directory that another user made first, with that user's id, or one on a full file system: the
+ * operator must be able to act on it. */
+static void tell_taken(const char *dir, int error)
 {
 	struct stat st;
 
-	if (lstat(dir, &st) == 0 && st.st_uid != geteuid())
+	if (error == -ENOSPC)
+		talk("the file system of %s is full, and the next place is tried", dir);
+	else if (lstat(dir, &st) == 0 && st.st_uid != geteuid())
 		talk("%s belongs to user %u and is not used: have it removed, or set XDG_RUNTIME_DIR to a "
 		     "directory of your own (mode 0700)",
 		     dir, (unsigned)st.st_uid);
@@ -200,7 +216,7 @@ int runtime_make(char *buf, size_t size)
 			(void)dir_make(list[i]);
 		r = runtime_try(list[i]);
 		if (r < 0) {
-			tell_taken(list[i]);
+			tell_taken(list[i], r);
 			continue;
 		}
 		if (strlen(list[i]) >= size)

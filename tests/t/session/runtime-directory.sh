@@ -1,5 +1,5 @@
 # needs: root
-# Places in directories for all that another user took before us: named, not used, and no reason not to start.
+# Places in directories for all that another user took or filled before us: named, not used, and no reason not to start.
 . "$T_LIB"
 
 mine() {
@@ -38,6 +38,38 @@ on_squatted() {
 }
 
 t_squatted() {
+	machine
+}
+
+# full SIZE DIRECTORY: a file system that another user fills, by bytes or by files.
+full() {
+	mount -t tmpfs -o "$1",mode=1777 tmp "$2"
+	setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups sh -c \
+		'i=0; while [ $i -lt 64 ] && : >"$0/$i"; do i=$((i + 1)); done; head -c 9m /dev/zero >"$0/0"; :' "$2" 2>/dev/null
+}
+
+on_full() {
+	local uid how
+	uid=$(id -u "$T_USER")
+	mount -t tmpfs -o mode=755 run /run
+	cd "$W" || exit 1
+	for how in size=1m size=2m,nr_inodes=20; do
+		full $how /dev/shm
+		mount -t tmpfs -o mode=1777 tmp /tmp
+		mine pale run -q -- bash -c 'cat file; echo "$PALE_SESSION_DIR"; echo x >made'
+		rc_is 0 "$how"
+		out_has "hello from the workspace"
+		out_has "/tmp/pale-$uid/"
+		err_has "pale: the file system of /dev/shm/pale-$uid is full, and the next place is tried"
+		full $how /tmp
+		mine pale run -q -- bash -c 'echo "$PALE_SESSION_DIR"'
+		rc_is 0 "$how, both"
+		out_has "$STATE/run/"
+		err_has "pale: the file system of /tmp/pale-$uid is full, and the next place is tried"
+	done
+}
+
+t_full() {
 	machine
 }
 
