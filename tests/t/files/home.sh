@@ -198,12 +198,15 @@ t_inside_what_is_open() {
 		.jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
 		.pub-cache/credentials.json .npm-global/etc/npmrc .sbt/1.0/sonatype.sbt .sbt/sonatype_credential
-		.sbt/gpg/secring.asc .emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
+		.sbt/gpg/secring.asc .cache/deno/location_data/x/local_storage .emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
 		# settings with credentials in them
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
 		.subversion/servers .config/fish/fish_variables .config/Code/User/settings.json .config/zed/settings.json
-		.config/zed/settings_backup.json
+		.config/zed/settings_backup.json .config/mise/config.toml .config/mise/config.local.toml .config/mise/conf.d/x.toml
+		# pieces of files
+		.vim/undo/x .vim/undodir/x .vim/swap/x.swp .vim/backup/x .emacs.d/auto-save-list/.saves-1 .emacs.d/backups/x
+		.config/emacs/auto-save-list/.saves-1 .config/emacs/backups/x
 		# histories
 		.ipython/profile_default/history.sqlite .ipython/profile_x/history.sqlite .julia/logs/repl_history.jl
 		.emacs.d/history .emacs.d/eshell/history .config/emacs/eshell/history .local/share/nvim/shada/main.shada
@@ -212,9 +215,12 @@ t_inside_what_is_open() {
 		.local/state/fnm_multishells/1_2/bin/node .terraform.d/plugin-cache/x .cache/bazelisk/x .julia/compiled/v1.11/x.so
 		.cache/typescript/5.8/x .cache/torch/hub/checkpoints/x.pth .cache/coursier/jvm/x/bin/java .cache/coursier/arc/x
 		.cache/huggingface/hub/x .gradle/init.d/x.init.gradle .config/fish/conf.d/x.fish .config/zed/tasks.json
-		.pub-cache/bin/x .pub-cache/global_packages/x/bin/x.snapshot .tmux/plugins/x)
+		.pub-cache/bin/x .pub-cache/global_packages/x/bin/x.snapshot .tmux/plugins/x
+		# settings in a cache
+		.ccache/ccache.conf .cache/ccache/ccache.conf)
 	local cache=(
 		.cache/bazel/x .cache/uv/x .cache/coursier/v1/x.jar .cache/deno/npm/x .bun/install/cache/x .yarn/berry/cache/x.zip
+		.ccache/0/x .cache/ccache/0/x .nvm/.cache/x .cache/Homebrew/x
 		.pub-cache/hosted/pub.dev/x/lib/x.dart .pub-cache/git/cache/x .pub-cache/_temp/x)
 	each deny read "${closed[@]}"
 	each deny write "${closed[@]}" "${later[@]}"
@@ -241,6 +247,47 @@ t_inside_what_is_open() {
 	fsh 'cat ~/.wgetrc'
 	rc_is 0
 	out_has "$DECOY"
+}
+
+# What lies in a cache and runs later is in the list of pale-guarantees(7); that is each cache but these.
+t_what_runs_later_is_told() {
+	local path row data=(
+		.cache/fontconfig .cache/mesa_shader_cache .cache/clangd .cargo/.package-cache .cargo/.package-cache-mutate
+		.cargo/.global-cache .cache/golangci-lint .cache/staticcheck .cache/gopls '.config/configstore/update-notifier-*'
+		.local/state/pnpm .cache/pypoetry/cache .cache/hatch .cache/matplotlib .cache/huggingface/{datasets,assets,xet}
+		.pub-cache/{hosted-hashes,log,_temp,active_roots})
+	sed -n '/^\.Em Files that run later/,/XDG_CACHE_HOME/p' "$T_BASE/t/escapes/pale-guarantees.7" |
+		grep -oE '~/[^ ,]+' >"$S/told"
+	rows write | sed 's/^write //' >"$S/caches"
+	while read -r row; do
+		path=$row
+		while [ "$path" != . ] && ! grep -qxF -e "~/$path" "$S/told"; do path=$(dirname "$path"); done
+		[ "$path" != . ] || echo "$row"
+	done < <(grep -vxF "$(printf '%s\n' "${data[@]}")" "$S/caches") >"$S/out"
+	[ ! -s "$S/out" ] || fail "not told: $(cat "$S/out")"
+	while read -r path; do
+		grep -qE "^${path//./\\.}(/|$)" "$S/caches" || fail "told, and no cache: $path"
+	done < <(sed 's|^~/||' "$S/told")
+}
+
+# Settings in a cache, which otherwise is the session's: not written, and named where a line of one's own opens them.
+t_settings_in_a_cache() {
+	mkdir ~/.ccache
+	fsh 'mkdir ~/.ccache/0 && echo x >~/.ccache/0/x && echo x >~/.ccache/y && mv ~/.ccache/y ~/.ccache/0'
+	rc_is 0
+	for how in 'echo x >~/.ccache/ccache.conf' 'echo x >~/.ccache/z; mv ~/.ccache/z ~/.ccache/ccache.conf' \
+		'ln ~/.ccache/0/x ~/.ccache/ccache.conf' 'ln -s 0/x ~/.ccache/ccache.conf' \
+		'mkdir -p ~/.cache/ccache; echo x >~/.cache/ccache/ccache.conf'; do
+		fsh "$how"
+		rc_not 0
+		err_has "(preset home:"
+		missing ~/.ccache/ccache.conf
+		missing ~/.cache/ccache/ccache.conf
+	done
+	printf '[files]\nwrite = ~/.ccache/ccache.conf\n' | policy
+	fsh 'echo max_size = 1G >~/.ccache/ccache.conf'
+	rc_is 0
+	err_has "changed, runs later: ~/.ccache/ccache.conf (the next ccache)"
 }
 
 # HOME is another directory than passwd(5) has, as in each of these tests: what is held back is so in both.

@@ -1,6 +1,6 @@
 /*
- * Files below the home that the next start of an agent runs or obeys: see changed.h.  Outside a session
- * nothing judges them.
+ * Files below the home that the next start of an agent, or of ccache, runs or obeys: see changed.h.  Outside
+ * a session nothing judges them.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -44,6 +44,7 @@ static const struct {
 	{ "the next pi", ".pi/agent/settings.json .pi/agent/extensions/ .pi/agent/tools/ .pi/agent/hooks/" },
 	{ "the next continue", ".continue/config.yaml .continue/config.json .continue/config.ts" },
 	{ "the next aider", ".aider.conf.yml" },
+	{ "the next ccache", ".ccache/ccache.conf .cache/ccache/ccache.conf .config/ccache/ccache.conf" },
 };
 
 struct looker {
