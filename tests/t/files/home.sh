@@ -198,7 +198,8 @@ t_inside_what_is_open() {
 		.jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
 		.pub-cache/credentials.json .npm-global/etc/npmrc .sbt/1.0/sonatype.sbt .sbt/sonatype_credential
-		.sbt/gpg/secring.asc .cache/deno/location_data/x/local_storage .emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
+		.sbt/gpg/secring.asc .cache/deno/location_data/x/local_storage
+		.emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
 		# settings with credentials in them
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
@@ -285,7 +286,7 @@ t_settings_in_a_cache() {
 		missing ~/.cache/ccache/ccache.conf
 	done
 	printf '[files]\nwrite = ~/.ccache/ccache.conf\n' | policy
-	fsh 'echo max_size = 1G >~/.ccache/ccache.conf'
+	run pale run -- sh -c 'echo max_size = 1G >~/.ccache/ccache.conf'
 	rc_is 0
 	err_has "changed, runs later: ~/.ccache/ccache.conf (the next ccache)"
 }

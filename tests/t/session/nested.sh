@@ -433,4 +433,35 @@ t_layers_end() {
 	err_has "16 layers of Landlock"
 }
 
+# To the session around a nested run's processes are the session's own; the nested run reaches none beside its own.
+t_who_reaches_whom() {
+	[ "$T_LEVEL" != hooks ] && [ "$(uname -m)" = x86_64 ] || return 0
+	cat >reach.py <<-'EOF2'
+		import ctypes, os, sys
+		libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
+		def call(*args):
+		    return libc.syscall(*[ctypes.c_long(a) for a in args]) >= 0
+		word, address = ctypes.create_string_buffer(8), next(
+		    int(l.split("-")[0], 16) for l in open("/proc/self/maps") if "r" in l.split()[1])
+		def memory():
+		    at = int(open("/proc/%d/maps" % pid).readline().split("-")[0], 16)
+		    ours, theirs = (ctypes.c_long * 2)(ctypes.addressof(word), 8), (ctypes.c_long * 2)(at, 8)
+		    return call(310, pid, ctypes.addressof(ours), 1, ctypes.addressof(theirs), 1, 0)
+		def tried(f):
+		    try: return f()
+		    except OSError: return False
+		fd = os.pidfd_open(pid)
+		print("signal", call(62, pid, 0), "variables", tried(lambda: bool(open("/proc/%d/environ" % pid).read())),
+		      "memory", tried(memory), "descriptor", call(438, fd, 0, 0), "trace", call(101, 0x4206, pid, 0, 0))
+	EOF2
+	fsh 'sleep 60 & around=$!
+		pale run -q -n -- sleep 61 & inside=$!
+		sleep 0.5; python3 reach.py $inside
+		pale run -q -n -- bash -c "python3 reach.py $around; sleep 62 & python3 reach.py \$!; kill \$!"
+		kill $around $inside'
+	out_is "signal True variables True memory True descriptor True trace True
+signal False variables False memory False descriptor False trace False
+signal True variables True memory True descriptor True trace True"
+}
+
 scenario "$@"
