@@ -12,7 +12,7 @@ desk() {
 
 # Busy machines are slow.
 must_show() {
-	shows "$1" 8 || fail "the screen lacks: $1
+	shows "$1" 25 || fail "the screen lacks: $1
 $(screen)"
 }
 
