@@ -204,7 +204,7 @@ t_inside_what_is_open() {
 		.config/pnpm/rc .config/pnpm/config.yaml .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .curlrc .config/curlrc .condarc
 		.conda/.condarc .ansible.cfg .config/Code/User/mcp.json .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml
 		.subversion/servers .config/fish/fish_variables .config/Code/User/settings.json .config/zed/settings.json
-		.config/zed/settings_backup.json .config/mise/config.toml .config/mise/config.local.toml .config/mise/conf.d/x.toml
+		.config/zed/settings_backup.json
 		# pieces of files
 		.vim/undo/x .vim/undodir/x .vim/swap/x.swp .vim/backup/x .emacs.d/auto-save-list/.saves-1 .emacs.d/backups/x
 		.config/emacs/auto-save-list/.saves-1 .config/emacs/backups/x
