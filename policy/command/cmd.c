@@ -26,6 +26,7 @@
 #define GROUPS	    OPTIONS_GROUPS
 #define NESTED	    OPTIONS_NESTED
 #define INPUT	    OPTIONS_INPUT
+#define CUT_WORDS   OPTIONS_CUT_WORDS
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },
@@ -150,7 +151,7 @@ static bool begins_as(const struct cmd_options *row, const char *list, const cha
 	for (size_t n; *list; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
 		if (n < 2 || list[n - 1] != '?' || n - 1 >= len || memcmp(list, name, n - 1) != 0 ||
-		    !(row->flags & OPTIONS_SINGLE_DASH || list[n - 2] == '.'))
+		    !(row->flags & OPTIONS_SINGLE_DASH || strchr(".@/", list[n - 2])))
 			continue;
 		*ret_mark = '?';
 		return true;

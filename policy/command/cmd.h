@@ -93,6 +93,7 @@ enum cmd_options_flag {
 	OPTIONS_GROUPS = 8192,
 	OPTIONS_NESTED = 16384,
 	OPTIONS_INPUT = 32768,
+	OPTIONS_CUT_WORDS = 65536,
 };
 
 /*

@@ -70,9 +70,16 @@ static bool flag_matches(const char *name, const char *arg)
 static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			   const char *arg, enum cmd_reading reading, const char **ret_value)
 {
-	size_t len = strcspn(arg, "=");
+	bool single = v->global && v->global->flags & OPTIONS_SINGLE_DASH;
+	size_t len;
 	const char *p;
 
+	/* Go's flags have one dash or two */
+	if (single && reading != READ_STRICT && tok->kind != TOKEN_SHORT) {
+		text += text[0] == '-' && text[1] == '-';
+		arg += arg[0] == '-' && arg[1] == '-';
+	}
+	len = strcspn(arg, "=");
 	*ret_value = arg[len] ? arg + len + 1 : NULL;
 	switch ((enum cmd_token_kind)tok->kind) {
 	case TOKEN_SHORT:
@@ -96,10 +103,10 @@ static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok
 }
 
 static const struct same {
-	const char *programs, *sub, *letters, *name;
+	const char *programs, *sub, *letters, *names;
 } sames[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)
-#define SAME(programs, sub, letters, name) { programs, sub, letters, name },
+#define SAME(programs, sub, letters, names) { programs, sub, letters, names },
 #define HELP(programs, options, first, second)
 #define NAMES(programs, forms)
 #include "options.def"
@@ -114,25 +121,50 @@ static bool in_list(const char *list, const char *word)
 	return word && word_in_list(list, word, strlen(word));
 }
 
-/* As option_matches(), for each name of the option (SAME of options.def): -f and --force are one. */
-static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
-		      const char *arg, const char **ret_value)
+/* Is arg one of these names of an option (SAME of options.def)?  next: the argument after it. */
+static bool has_name(const struct cmd_view *v, const char *names, bool is_word, const char *arg,
+		     const char *next, const char **ret_value)
 {
-	struct cmd_token other = { 0 };
+	static const struct cmd_token tok = { .kind = TOKEN_LONG };
+	char name[32];
 
-	if (option_matches(v, tok, text, arg, READ_WIDE, ret_value))
+	for (size_t n, bare; *names; names += n + (names[n] == ' ')) {
+		n = strcspn(names, " ");
+		bare = strcspn(names, " =");
+		if ((names[0] != '-') != is_word || bare >= sizeof(name))
+			continue;
+		memcpy(name, names, bare);
+		name[bare] = '\0';
+		*ret_value = NULL;
+		if (is_word ? glob_match(names, n, arg, strlen(arg))
+			    : option_matches(v, &tok, name, arg, READ_WIDE, ret_value) &&
+				      (bare == n || word_in_list(*ret_value ? *ret_value : next,
+								 names + bare + 1, n - bare - 1)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As option_matches(), for each name of the option (SAME of options.def): -f and --force are one, and so is
+ * the word +x of a push.
+ */
+static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text, bool is_word,
+		      const char *arg, const char *next, const char **ret_value)
+{
+	struct cmd_token other = { .kind = TOKEN_SHORT };
+
+	if (!is_word && option_matches(v, tok, text, arg, READ_WIDE, ret_value))
 		return true;
 	for (const struct same *s = sames; s < sames + sizeof(sames) / sizeof(sames[0]); s++) {
 		if (!in_list(s->programs, v->c->program) && !in_list(s->programs, v->c->alias))
 			continue;
 		if ((s->sub && !in_list(s->sub, v->word)) ||
-		    (tok->kind == TOKEN_SHORT ? !strchr(s->letters, text[0]) : strcmp(s->name, text) != 0))
+		    (tok->kind == TOKEN_SHORT ? !strchr(s->letters, text[0]) : !in_list(s->names, text)))
 			continue;
-		other.kind = TOKEN_LONG;
-		if (option_matches(v, &other, s->name, arg, READ_WIDE, ret_value))
+		if (has_name(v, s->names, is_word, arg, next, ret_value))
 			return true;
-		other.kind = TOKEN_SHORT;
-		for (const char *p = s->letters; *p; p++)
+		for (const char *p = s->letters; *p && !is_word; p++)
 			if (option_matches(v, &other, p, arg, READ_WIDE, ret_value))
 				return true;
 	}
@@ -152,12 +184,15 @@ static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, 
 			return true;
 		if (tok->kind == TOKEN_OPERAND && kind == ARG_WORD && strncmp(arg, text, strlen(text)) == 0)
 			return true;
-		if (!cmd_walk_at_option(&w, kind) ||
-		    !(reading == READ_STRICT ? option_matches(v, tok, text, arg, reading, &has)
-					     : option_is(v, tok, text, arg, &has)))
+		bool is_option = cmd_walk_at_option(&w, kind);
+		const char *next = command_arg(v->c, w.next);
+
+		if (!is_option && (kind != ARG_WORD || reading == READ_STRICT))
 			continue;
-		if (tok->match == MATCH_NONE ||
-		    value_matches(value, tok->match, has ? has : command_arg(v->c, w.next)))
+		if (!(reading == READ_STRICT ? option_matches(v, tok, text, arg, reading, &has)
+					     : option_is(v, tok, text, !is_option, arg, next, &has)))
+			continue;
+		if (tok->match == MATCH_NONE || value_matches(value, tok->match, has ? has : next))
 			return true;
 	}
 	return false;
@@ -192,16 +227,31 @@ static const char *same_refspec(const struct cmd_view *v, const char *word)
 		       : NULL;
 }
 
-static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
+/* For deny and ask rules: :app:publish is also publish, and so is pub where words may be cut short. */
+static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			 const char *word)
+{
+	unsigned flags = v->global ? v->global->flags : 0;
+	const char *colon = flags & OPTIONS_GOALS ? strrchr(word, ':') : NULL;
+
+	word = colon ? colon + 1 : word;
+	return (colon && value_matches(text, tok->match, word)) ||
+	       (flags & OPTIONS_CUT_WORDS && tok->match == MATCH_LITERAL && *word &&
+		strncmp(text, word, strlen(word)) == 0);
+}
+
+static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
+			 const char *word, enum cmd_reading reading)
 {
 	const char *text = image_str(t->img, tok->text), *same = same_refspec(v, word);
 
-	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same));
+	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same)) ||
+	       (reading != READ_STRICT && goal_matches(v, tok, text, word));
 }
 
 /* Matches the tokens that have a place with the words, in order; only the last `...` needs to grow. */
-static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
+static bool words_match(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
+			enum cmd_reading reading)
 {
 	const struct cmd_token *tok = t->tokens + e->first, *end = tok + e->count, *after_rest = NULL;
 	struct cmd_walk w = cmd_walk_words(v), mark = w;
@@ -219,7 +269,7 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 			return true;
 		if (!next_word(&w, &word))
 			return tok == end;
-		if (tok < end && word_matches(t, v, tok, word)) {
+		if (tok < end && word_matches(t, v, tok, word, reading)) {
 			tok++;
 			continue;
 		}
@@ -390,7 +440,7 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 
 	/* the rule allows the shell with any input, which may contain any command, so its options need not
 	 * be named */
-	if (flags & OPTIONS_INPUT && named == 0 && e->end == END_OPEN)
+	if (flags & OPTIONS_INPUT && e->count == 0 && e->end == END_OPEN)
 		return true;
 	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
 		if (cmd_walk_at_option(&w, kind) &&
@@ -401,14 +451,14 @@ static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, cons
 		words += !(flags & OPTIONS_GOALS && strchr(arg, '='));
 		if (goals && named > 0 && words > named)
 			return false;
-		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
-		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
-			return true;
 		if (refspecs && named >= REFSPEC_AT && words > named)
 			return false;
 		if (row && row->words && !same_refspec(v, arg) &&
 		    !word_is_covered(t, e, refspecs && named < REFSPEC_AT, row->words, arg))
 			return false;
+		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
+		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
+			return true;
 	}
 	return true;
 }
@@ -432,7 +482,7 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 		if (words == 0 || words == SIZE_MAX)
 			return false;
 	}
-	if (!words_match(t, v, e))
+	if (!words_match(t, v, e, reading))
 		return false;
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;

@@ -242,8 +242,12 @@ static uint32_t key_of(const struct cmd_compiler *cc, const struct cmd_entry *e)
 {
 	const char *strings = (const char *)cc->c->sec[SEC_STRINGS].p;
 	uint32_t hash = cmd_hash(strings + e->program, strlen(strings + e->program));
+	const struct cmd_options *row = cmd_options_find(path_basename(strings + e->program), NULL);
 	unsigned words = 0;
 
+	/* other words may be what these mean (:app:publish, pub) */
+	if (row && row->flags & (OPTIONS_GOALS | OPTIONS_CUT_WORDS))
+		return hash;
 	for (uint32_t i = 0; i < e->count && words < CMD_KEY_WORDS; i++) {
 		struct cmd_token tok;
 
@@ -333,14 +337,15 @@ static int put_form(struct cmd_compiler *cc, const struct sentence *s, size_t at
 static int put_names(struct cmd_compiler *cc, const struct sentence *s)
 {
 	const char *program = path_basename(s->words[0].text), *form;
-	size_t at = 1, words = 0;
+	size_t first = 1, words = 0;
 	int r = 0;
 
-	while (at < s->n && s->words[at].text[0] == '-')
-		at++;
-	for (const struct names *row = names; at < s->n && row < names + sizeof(names) / sizeof(names[0]);
-	     row++) {
-		if (!word_in_list(row->programs, program, strlen(program)))
+	while (first < s->n && s->words[first].text[0] == '-')
+		first++;
+	for (const struct names *row = names; row < names + sizeof(names) / sizeof(names[0]); row++) {
+		size_t at = *row->programs ? first : 0;
+
+		if (at == s->n || (at && !word_in_list(row->programs, program, strlen(program))))
 			continue;
 		for (form = row->forms, words = 0; *form && !words; form = form_next(form))
 			words = form_words(s, at, form, strcspn(form, "|"));

@@ -161,7 +161,7 @@ static void note_unknown(struct unknown *u, const struct rule *r, const struct s
 	const char *program = path_basename(s->words[0]);
 	size_t used = strlen(u->names);
 
-	if (s->closed || name_is_runner(program) || cmd_options_find(program, NULL) ||
+	if (s->closed || cmd_options_find(program, NULL) ||
 	    (s->n > 1 && cmd_options_find(program, s->words[1])) ||
 	    word_in_list(u->names, program, strlen(program)))
 		return;
