@@ -129,8 +129,12 @@ static uint32_t want_process(const struct filter_setup *s, int nr, const uint64_
 						   : YES;
 	if (nr == __NR_unshare)
 		return a[0] & (spaces | 0x80) ? NO(EPERM) : YES;
+	if (nr == __NR_setrlimit)
+		return (uint32_t)a[0] == 10 || (uint32_t)a[0] == 12 ? NO(EPERM) : YES;
 	if (nr == __NR_prlimit64)
-		return (uint32_t)a[0] == 0 || a[2] == 0 ? YES : NO(EPERM);
+		return a[2] == 0							     ? YES
+		       : (uint32_t)a[0] != 0 || (uint32_t)a[1] == 10 || (uint32_t)a[1] == 12 ? NO(EPERM)
+											     : YES;
 	if (nr == __NR_prctl)
 		return (uint32_t)a[0] == 4    ? NO(a[1] > 1 ? EINVAL : 0)
 		       : (uint32_t)a[0] == 35 ? NO(EPERM)

@@ -297,6 +297,7 @@ static void add_pairs(struct builder *b)
 	at = if_whole(b, 2, 0, b->allow, answer_at(b, EPERM));
 	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
 	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer_at(b, EPERM)), at);
+	at = bpf_test(p, BPF_JEQ, RLIMIT_LOCKS, if_whole(b, 2, 0, b->allow, answer_at(b, EPERM)), at);
 	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);
 }
 

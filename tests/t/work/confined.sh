@@ -168,4 +168,15 @@ t_many_domains() {
 	exists sub/last
 }
 
+# What tells the supervisor of a domain cannot be changed, by a program of another one either.
+t_the_mark_stays() {
+	[ "$T_LEVEL" != hooks ] || return 0
+	fsh 'ulimit -x 5 2>/dev/null || echo refused; prlimit --locks=5 true 2>/dev/null || echo refused
+		sleep 5 & prlimit --pid $! --locks=5 2>/dev/null || echo refused; kill $!; ulimit -x'
+	out_is "refused
+refused
+refused
+unlimited"
+}
+
 scenario "$@"

@@ -9,9 +9,8 @@
  *
  * The supervisor cannot see a domain.  It sees the call that makes one, and marks the process by a resource
  * limit without any other use (RLIMIT_LOCKS, since Linux 2.4.25): it is inherited over fork and exec, and
- * no program without privilege raises it again.  A program may lower it, so marks are too far apart to be
- * guessed, and one that is unknown permits nothing.  Which kinds of access are limited is noted for all
- * programs of the session together.
+ * the filter lets no program set it.  A mark that is unknown permits nothing.  Which kinds of access are
+ * limited is noted for all programs of the session together.
  */
 #include "domain.h"
 
@@ -21,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,6 +49,7 @@ struct domain {
 struct domains {
 	_Atomic unsigned limits; /* LIMITS_*, of any of them */
 	pthread_mutex_t lock;	 /* for what follows */
+	rlim_t made;
 	size_t n;
 	struct domain list[DOMAINS_MAX];
 };
@@ -73,9 +72,6 @@ void domains_done(struct supervisor *s)
 	pthread_mutex_destroy(&s->domains->lock);
 	free(s->domains);
 }
-
-/* The kernel stacks 16 domains at most, and so many steps fit below the mark of the session. */
-#define STEP_MAX (UINT64_MAX >> 6)
 
 /* The supervisor has the limit with which the session began. */
 static rlim_t unmarked(void)
@@ -139,17 +135,16 @@ static void forget_unused(struct domains *all)
 static int add_domain(struct domains *all, pid_t pid, int set)
 {
 	struct rlimit limit;
-	struct domain d = { .set = set };
-	uint64_t step;
+	struct domain d = { .set = set, .parent = mark_of(pid) };
 
 	if (all->n == DOMAINS_MAX)
 		forget_unused(all);
-	if (all->n == DOMAINS_MAX || getrandom(&step, sizeof(step), 0) != sizeof(step))
+	if (all->n == DOMAINS_MAX)
 		return -ENOMEM;
-	d.parent = mark_of(pid);
-	if (d.parent < STEP_MAX)
+	/* Below all that were made before, since without privilege a limit can only be lowered. */
+	if (all->made == unmarked() || d.parent == 0)
 		return -EPERM;
-	d.mark = d.parent - 1 - step % STEP_MAX;
+	d.mark = unmarked() - ++all->made;
 	limit = (struct rlimit){ d.mark, d.mark };
 	if (prlimit(pid, RLIMIT_LOCKS, &limit, NULL) < 0)
 		return -errno;
