@@ -48,7 +48,7 @@ t_no_attempt_is_accepted() {
 		rc_is 0 "the operator's own answer"
 	else
 		# By a system call the helper is reached, and it knows whom it sees.
-		grep -q '^by_system_call: .*the helper: the peer ' tries || fail "$(grep by_system_call tries)"
+		grep -q '^by_system_call: .*the helper: the process ' tries || fail "$(grep by_system_call tries)"
 		recorded approval/refused deny
 		run pale deny "$id"
 	fi

@@ -193,7 +193,7 @@ t_links_that_are_not_held_are_told() {
 	# near by, the file is written where git reads it
 	rm -rf .git a* && cp -a "$S/packed" .git && mkdir hh && ln -s ../../hh .git/refs/heads
 	run pale run -q -- bash -c "echo '$(git rev-parse topic) refs/heads/main' >.git/packed-refs; echo x >hh/main"
-	err_has "the protected branch main lies at $W/hh/main"
+	err_has "protected branch main: a symbolic link leads to $W/hh/main"
 	file_is hh/main "$MAIN"
 	[ "$(git rev-parse main)" = "$MAIN" ] || fail "main moved"
 	# and the one that it begins on does not grow there

@@ -274,7 +274,7 @@ open(\".git/objects/11/\" + n[2:], \"wb\").write(zlib.compress(b\"commit %d\\0\"
 		rm -rf .git x y w evil .g && cp -a "$S/kept" .git && git reset -q --hard main
 	done
 	fsh 'git reset -q --hard HEAD~1'
-	denied rename "$W/.git/refs/heads/main" "commits that main had as the session began would be lost"
+	denied rename "$W/.git/refs/heads/main" "main would lose commits that it had when the session began"
 	git reset -q --hard
 	fsh 'rm -f .git/refs/heads/main'
 	denied delete "$W/.git/refs/heads/main" "may grow"
@@ -299,7 +299,7 @@ t_began_on_a_linked_worktree() {
 		git reset -q --hard "$MAIN"
 		fsh "$how"
 		main_grows "$how"
-		denied rename ~/repo/.git/refs/heads/main "would be lost"
+		denied rename ~/repo/.git/refs/heads/main "would lose commits"
 	done
 }
 
@@ -352,7 +352,7 @@ t_asked() {
 	git update-ref refs/heads/main "$MAIN"
 	OPTS=(-n)
 	fsh "echo $OTHER >x; mv x .git/refs/heads/main"
-	denied rename "$W/.git/refs/heads/main" "cannot be shown"
+	denied rename "$W/.git/refs/heads/main" "may not contain every commit"
 	file_is .git/refs/heads/main "$MAIN"
 }
 
