@@ -7,8 +7,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/base/buf.h"
 #include "policy/base/util.h"
@@ -23,16 +25,26 @@
 /* Keywords of ssh_config(5) that say where a host is.  All others may run a program or name a key. */
 static const char *const keywords[] = { "Host", "HostName", "User", "Port", "HostKeyAlias" };
 
+/* In one step, under a name of this process until then: another session may start here at the same time. */
 static int put(int dir, const char *name, const char *text, size_t len)
 {
 	_cleanup_close_ int fd = -1;
+	char fresh[NAME_MAX + 1];
+	int r, n = snprintf(fresh, sizeof(fresh), ".%s.%d", name, (int)getpid());
 
-	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+	if (n < 0 || (size_t)n >= sizeof(fresh))
+		return -ENAMETOOLONG;
+	if (unlinkat(dir, fresh, 0) < 0 && errno != ENOENT)
 		return -errno;
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+	fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
 	if (fd < 0)
 		return -errno;
-	return write_all(fd, text, len);
+	r = write_all(fd, text, len);
+	if (r == 0 && renameat(dir, fresh, dir, name) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(dir, fresh, 0);
+	return r;
 }
 
 static bool is_kept(const char *line, size_t n)

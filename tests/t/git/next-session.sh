@@ -186,7 +186,7 @@ t_links_that_are_not_held_are_told() {
 		rm -rf .git a* nothing && cp -a "$S/packed" .git && bash -c "$how"
 		run pale run -q -- true
 		rc_is 0
-		err_has "the protected branch main"
+		err_has "branch main"
 		[ -z "$(ls -A ~/aside)" ] || fail "a link was followed: $how"
 		[ ! -e /main ] || fail "a link was followed: $how"
 	done

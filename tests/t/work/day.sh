@@ -129,6 +129,10 @@ t_ssh_for_git() {
 	[ "$(grep -c ProxyCommand .pale/config/ssh/config)" = 0 ] || fail "the session wrote it"
 	! command -v ssh >/dev/null || fsh 'eval "$GIT_SSH_COMMAND -G work"'
 	! command -v ssh >/dev/null || out_has "hostname git.example.org"
+	# Sessions that start at the same time do not disturb each other.
+	for _ in {1..12}; do pale run -q -- true 2>>"$S/together" & done
+	wait
+	[ ! -s "$S/together" ] || fail "$(cat "$S/together")"
 }
 
 t_models_only() {
