@@ -7,7 +7,7 @@
 
 TRIES=${RACES:-4000}
 EXECS=$((TRIES / 250))
-[ $EXECS -ge 200 ] || EXECS=200
+[ $EXECS -ge 100 ] || EXECS=100
 RACE=$T_VICTIMS/race
 
 # Two directories, one of them forbidden, and two ports, one of them denied.

@@ -1,5 +1,6 @@
 # limit: 120
-# levels: full hooks strict
+# levels: full strict
+# nightly: hooks
 # [files] home: an entry of the home that no rule opens is not there for the session.
 . "$T_LIB"
 

@@ -1,4 +1,5 @@
-# levels: full hooks strict
+# levels: full strict
+# nightly: hooks
 # limit: 90
 # Names: links instead of dotfiles, trees that are bound twice, thousands of rules, what /tmp, /dev and /proc
 # name, a directory that vanishes, and programs that live below the home directory.

@@ -1,5 +1,4 @@
-# levels: full hooks
-# nightly: strict
+# nightly: hooks strict
 # limit: 240
 # A policy that is loaded anew into a session that runs: what is running sees it at its next call.
 . "$T_LIB"
