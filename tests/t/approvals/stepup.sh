@@ -1,5 +1,5 @@
 # nightly: hooks
-# limit: 90
+# limit: 150
 # What cannot be taken back needs the passphrase: asked on a terminal, checked by the helper, for one card.
 . "$T_LIB"
 . "$T_BASE/t/stepup-lib.sh"
