@@ -1,5 +1,5 @@
 # limit: 120
-# levels: full strict
+# nightly: strict
 # What a pattern protects stays protected when the directory that it lies in moves to where the pattern does not hold.
 . "$T_LIB"
 

@@ -1,5 +1,4 @@
-# levels: full strict
-# nightly: hooks
+# nightly: strict hooks
 # limit: 120
 # Places: repositories that lie elsewhere, names that are links, directories that come and go, trees that are
 # bound twice, what /dev and /proc name, and programs that live below the home directory.
