@@ -281,7 +281,7 @@ static void add_denials(struct builder *b)
 static void add_pairs(struct builder *b)
 {
 	struct bpf *p = &b->bpf;
-	unsigned at;
+	unsigned at, reads;
 
 	/* The kernel refuses a second listener with this errno. */
 	at = bpf_load(p, low(1),
@@ -294,10 +294,10 @@ static void add_pairs(struct builder *b)
 	b->at[__NR_prctl] = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, PR_SET_DUMPABLE, at, b->at[__NR_prctl]));
 
 	/* Limits of another process may be read; no limit is set by a pid. */
-	at = if_whole(b, 2, 0, b->allow, answer_at(b, EPERM));
-	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, at));
-	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, if_whole(b, 2, 0, b->allow, answer_at(b, EPERM)), at);
-	at = bpf_test(p, BPF_JEQ, RLIMIT_LOCKS, if_whole(b, 2, 0, b->allow, answer_at(b, EPERM)), at);
+	reads = if_whole(b, 2, 0, b->allow, answer_at(b, EPERM));
+	at = bpf_load(p, low(0), bpf_test(p, BPF_JEQ, 0, b->allow, reads));
+	at = bpf_test(p, BPF_JEQ, MARK_RESOURCE, reads, at);
+	at = bpf_test(p, BPF_JEQ, RLIMIT_LOCKS, reads, at);
 	b->at[__NR_prlimit64] = bpf_load(p, low(1), at);
 }
 

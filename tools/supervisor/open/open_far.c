@@ -350,7 +350,6 @@ static int open_shared(struct caller *c, const struct opening *o, const struct r
 static struct answer open_found(struct caller *c, struct place *p, const struct opening *o, struct target *t)
 {
 	struct request req = { .access = open_access(o->flags), .raw = p->raw, .path = p->r.path };
-	bool passes;
 	int e;
 
 	req.op = open_op(req.access);
@@ -367,9 +366,8 @@ static struct answer open_found(struct caller *c, struct place *p, const struct 
 		return answer_result(e);
 	if (!caller_alive(c))
 		return answer_result(-ESRCH);
-	passes = !c->git_late && !open_is_special(&t->st) && t->held < 0 && t->st.st_mode != 0 &&
-		 open_passes(c, o, p->r.path);
-	if (passes)
+	if (!c->git_late && !open_is_special(&t->st) && t->held < 0 && t->st.st_mode != 0 &&
+	    open_passes(c, o, p->r.path))
 		return answer_continue();
 	e = caller_enter(c);
 	if (e < 0)

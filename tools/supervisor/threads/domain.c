@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/base/proc.h"
@@ -30,6 +29,7 @@
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/supervisor.h"
+#include "tools/wall/confine.h"
 #include "tools/wall/landlock.h"
 
 #include "workers.h"
@@ -48,17 +48,21 @@ struct domain {
 
 struct domains {
 	_Atomic unsigned limits; /* LIMITS_*, of any of them */
+	rlim_t unmarked;	 /* the limit with which the session began, which the supervisor has, too */
 	pthread_mutex_t lock;	 /* for what follows */
-	rlim_t made;
+	rlim_t made;		 /* domains so far */
 	size_t n;
 	struct domain list[DOMAINS_MAX];
 };
 
 int domains_new(struct supervisor *s)
 {
+	struct rlimit own;
+
 	s->domains = calloc(1, sizeof(*s->domains));
 	if (!s->domains)
 		return -ENOMEM;
+	s->domains->unmarked = getrlimit(RLIMIT_LOCKS, &own) < 0 ? 0 : own.rlim_max;
 	pthread_mutex_init(&s->domains->lock, NULL);
 	return 0;
 }
@@ -73,14 +77,6 @@ void domains_done(struct supervisor *s)
 	free(s->domains);
 }
 
-/* The supervisor has the limit with which the session began. */
-static rlim_t unmarked(void)
-{
-	struct rlimit own;
-
-	return getrlimit(RLIMIT_LOCKS, &own) < 0 ? 0 : own.rlim_max;
-}
-
 /* 0, which is no mark, where the process is gone. */
 static rlim_t mark_of(pid_t pid)
 {
@@ -91,8 +87,10 @@ static rlim_t mark_of(pid_t pid)
 
 bool caller_is_confined(struct caller *c)
 {
-	return atomic_load_explicit(&c->sup->domains->limits, memory_order_acquire) &&
-	       mark_of(caller_tgid(c)) < unmarked();
+	const struct domains *all = c->sup->domains;
+
+	return atomic_load_explicit(&all->limits, memory_order_acquire) &&
+	       mark_of(caller_tgid(c)) < all->unmarked;
 }
 
 /* --- the domains of the session ------------------------------------------------------------------------ */
@@ -142,9 +140,9 @@ static int add_domain(struct domains *all, pid_t pid, int set)
 	if (all->n == DOMAINS_MAX)
 		return -ENOMEM;
 	/* Below all that were made before, since without privilege a limit can only be lowered. */
-	if (all->made == unmarked() || d.parent == 0)
+	if (all->made == all->unmarked || d.parent == 0)
 		return -EPERM;
-	d.mark = unmarked() - ++all->made;
+	d.mark = all->unmarked - ++all->made;
 	limit = (struct rlimit){ d.mark, d.mark };
 	if (prlimit(pid, RLIMIT_LOCKS, &limit, NULL) < 0)
 		return -errno;
@@ -155,9 +153,9 @@ static int add_domain(struct domains *all, pid_t pid, int set)
 /* Under the lock: this thread enters the domain of that mark, and those around it. */
 static int enter(struct domains *all, rlim_t mark)
 {
-	for (const struct domain *d; mark != unmarked(); mark = d->parent) {
+	for (const struct domain *d; mark != all->unmarked; mark = d->parent) {
 		d = find_domain(all, mark);
-		if (!d || syscall(NR_LANDLOCK_RESTRICT_SELF, d->set, 0) < 0)
+		if (!d || landlock_restrict(d->set) < 0)
 			return -EACCES;
 	}
 	return 0;
