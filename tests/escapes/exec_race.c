@@ -1,22 +1,22 @@
 /*
- * Races against the verdict on an exec: somebody changes path, words or environment between what is allowed
- * and what is not, while the kernel is about to read them.
+ * Races against the verdict on an exec: path, words or environment change between what is allowed and what
+ * is not, while the kernel is about to read them.
  *
  *   exec_race WHAT WHO TRIES
  *
  * WHAT: argv, path, env, link (a symbolic link), cwd (which threads share).
- * WHO executes, and who writes:
+ * WHO executes, and what writes:
  *	vfork	a child in the same memory; a thread of the parent writes
  *	clone	the same with a parent that does not wait
  *	leader	a process of its own in place; its second thread writes
  *	thread	a process of its own, whose second thread executes; the first one writes
- *	again	a program that has just been executed executes another one; a process that shares a page
- *writes shared	a child with memory of its own; a process that shares a page with it writes writev	as
- *vfork; another process writes, with process_vm_writev(2)
+ *	again	a program that has just been executed executes another; a process that shares a page writes
+ *	shared	a child with memory of its own; a process that shares a page with it writes
+ *	writev	as vfork; another process writes, with process_vm_writev(2)
  *
  * In the working directory stand copies of this program: `show1`, which may run but not with the word `wipe`,
  * `wiper`, which may not, and `git`, which may push in the repository `good` and not in `evil`, and nowhere
- *with GIT_DIR.  What is forbidden makes the file `wipe`.  Prints `WHAT WHO: N tries, N allowed, N won`.
+ * with GIT_DIR.  What is forbidden makes the file `wipe`.  Prints `WHAT WHO: N tries, N allowed, N won`.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -179,7 +179,7 @@ static int play(int argc, char **argv)
 
 static int race(unsigned long tries)
 {
-	unsigned long allowed = 0, won = 0;
+	unsigned long i, allowed = 0, won = 0;
 	bool inside = strcmp(who, "leader") == 0 || strcmp(who, "thread") == 0;
 	pthread_t t;
 	pid_t other = 0;
@@ -189,7 +189,8 @@ static int race(unsigned long tries)
 		pthread_create(&t, NULL, flipper, NULL);
 	else if (!inside && (other = fork()) == 0)
 		_exit(flipper(NULL) != NULL);
-	for (unsigned long i = 0; i < tries; i++) {
+	/* It goes on until one was allowed: a race in which all are refused shows nothing. */
+	for (i = 0; i < tries || (allowed == 0 && i < 20 * tries); i++) {
 		pid_t pid = begin();
 
 		waitpid(pid, &status, 0);
@@ -201,7 +202,7 @@ static int race(unsigned long tries)
 		kill(other, SIGKILL);
 		waitpid(other, &status, 0);
 	}
-	printf("%s %s: %lu tries, %lu allowed, %lu won\n", what, who, tries, allowed, won);
+	printf("%s %s: %lu tries, %lu allowed, %lu won\n", what, who, i, allowed, won);
 	return 0;
 }
 

@@ -238,7 +238,8 @@ t_what_was_approved_is_what_runs() {
 	exec_course 'ask = show1 show'
 	for who in vfork leader thread again shared; do
 		bg asked "$T_VICTIMS/exec_race-static" argv $who $EXECS
-		pale approve "$(pending_id 60)" --yes --session >/dev/null || fail "cannot approve"
+		id=$(pending_id 60) || fail "$who: not asked: $(cat "$S/asked.out")"
+		pale approve "$id" --yes --session >/dev/null || fail "cannot approve"
 		bg_wait asked
 		rc_is 0
 		out_has ' 0 won'
