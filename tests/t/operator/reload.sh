@@ -375,6 +375,26 @@ t_helper_killed() {
 }
 
 # Nothing inside marks, exchanges or unmarks what all judge by, or loads a policy.
+# A session that ends while it is asked is no failure of the others.
+t_one_ends_meanwhile() {
+	local first helper
+	policy <<<"preset = agent"
+	bg first bash -c 'echo >one; until test -e go; do sleep 0.05; done'
+	first=$BG
+	bg second bash -c 'echo >two; until test -e go; do sleep 0.05; done'
+	until_true 20 test -e one -a -e two || fail "no start"
+	helper=$(pgrep -P "$first" -x pale-helper)
+	kill -STOP "$first"
+	(sleep 1 && kill -9 "$helper") &
+	run pale policy reload
+	kill -CONT "$first"
+	rc_is 0
+	[ ! -s "$S/err" ] || fail "said: $(cat "$S/err")"
+	: >go
+	bg_wait second
+	wait "$first" || true
+}
+
 t_attacked() {
 	local d
 	base_policy "deny = file"

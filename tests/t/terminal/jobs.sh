@@ -226,7 +226,7 @@ t_jobs_of_a_nested_run() {
 	keys C-z
 	must_show 'Stopped'
 	prompt 'deep>'
-	line 'kill %1; fg; echo st $?'
+	line 'kill %1; wait %1; echo st $?'
 	must_show 'st 143'
 	line 'sh -c "echo s\econd; sleep 300"'
 	must_show second

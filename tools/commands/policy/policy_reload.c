@@ -114,6 +114,7 @@ static int print_reload(const json_t *result)
 	return 0;
 }
 
+/* 0, -ESRCH where the session has ended meanwhile, -errno otherwise, which is said. */
 static int reload_one(const struct session_ref *ref, json_t *all)
 {
 	/* The helper waits for `pale run` twice, ten seconds each. */
@@ -122,12 +123,13 @@ static int reload_one(const struct session_ref *ref, json_t *all)
 	_cleanup_json_ json_t *result = NULL;
 	char why[512];
 
-	if (fd < 0) {
-		talk("session %s does not answer: %s", ref->id, strerror(-fd));
-		return fd;
-	}
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (control_call(fd, "policy/reload", NULL, &result, why, sizeof(why)) < 0) {
+	if (fd < 0)
+		snprintf(why, sizeof(why), "the helper does not answer: %s", strerror(-fd));
+	else
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (fd < 0 || control_call(fd, "policy/reload", NULL, &result, why, sizeof(why)) < 0) {
+		if (!session_is_alive(ref))
+			return -ESRCH;
 		talk("session %s: %s", ref->id, why);
 		return -EIO;
 	}
@@ -143,14 +145,16 @@ int policy_reload(const struct options *o)
 	json_t *all = o->json ? json_array() : NULL;
 	size_t n = 0, matched = 0;
 	bool failed = false;
+	int r;
 
 	if (sessions_live(&refs, &n) < 0)
 		return EXIT_USAGE;
 	for (size_t i = 0; i < n; i++) {
 		if (o->session && strncmp(refs[i].id, o->session, strlen(o->session)) != 0)
 			continue;
-		matched++;
-		failed |= reload_one(&refs[i], all) < 0;
+		r = reload_one(&refs[i], all);
+		matched += r != -ESRCH;
+		failed |= r < 0 && r != -ESRCH;
 	}
 	if (all)
 		print_json(all);
