@@ -250,6 +250,8 @@ static int add_git_names(struct parser *ps, const char *top)
 		r = add_guard(ps, git_names[i] + 1, git_names[i]);
 	if (r == 0 && own)
 		r = add_file(ps, RULE_FILE_GIT, "HEAD", own, "HEAD");
+	if (r == 0 && ps->b->git_common)
+		r = add_file(ps, RULE_FILE_GIT, "HEAD", ps->b->git_common, "worktrees/*/HEAD");
 	return r < 0 ? r : add_trunks(ps, top);
 }
 

@@ -140,6 +140,21 @@ t_linked_worktree() {
 	main_stays work
 }
 
+# A linked worktree that is made by hand, or led elsewhere by hand: a commit in it would move the branch.
+t_linked_by_hand() {
+	repo topic
+	git worktree add -q -b feature ../wt0 || fail "no worktree"
+	fsh 'mkdir -p .git/worktrees/w w; echo ../.. >.git/worktrees/w/commondir
+		echo $PWD/w/.git >.git/worktrees/w/gitdir; echo "gitdir: $PWD/.git/worktrees/w" >w/.git
+		echo "ref: refs/heads/main" >.git/worktrees/w/HEAD
+		for to in w wt0; do echo "ref: refs/heads/main" >x; mv x .git/worktrees/$to/HEAD; done
+		busybox sh -c "echo ref: refs/heads/main >.git/worktrees/w/HEAD"
+		ln -s refs/heads/main y; mv -T y .git/worktrees/w/HEAD
+		git worktree add -q -b other w2 && git -C w2 checkout -q -b third && git -C w2 commit -q --allow-empty -m x; true'
+	! grep -rs refs/heads/main .git/worktrees || fail "a worktree names it: $(grep -r refs/heads/main .git/worktrees)"
+	[ "$(git -C w2 branch --show-current)" = third ] || fail "a worktree inside"
+}
+
 t_submodule() {
 	beside main
 	git checkout -q topic
@@ -250,6 +265,8 @@ t_began_on() {
 		'git replace --graft $OTHER $MAIN; echo $OTHER >x; mv x .git/refs/heads/main' \
 		'git replace $OTHER $MAIN; git reset -q --hard $OTHER' \
 		'mkdir -p .git/info; echo "$OTHER $MAIN" >.git/info/grafts; git reset -q --hard $OTHER' \
+		'printf "%040d\n" 0 >x; mv x .git/refs/heads/main
+			printf "%064d\n" 0 >x; mv x .git/refs/heads/main; sed -i s/./0/g .git/refs/heads/main' \
 		'printf "$OLD" >x; mv x .git/refs/heads/main' 'printf "$MAIN $OLD\n" >x; mv x .git/refs/heads/main' \
 		'mkfifo x; (echo $MAIN >x &); mv x .git/refs/heads/main' \
 		'printf "$MAIN\n" >x; exec 9<>x; mv x .git/refs/heads/main; echo $OLD >&9' \

@@ -98,6 +98,17 @@ static bool is_own_hook(const struct image *img, const char *path)
 	return r != NULL;
 }
 
+/* It says what is checked out here, or in a linked worktree. */
+static bool is_now(const struct git_home *home, const char *path)
+{
+	size_t n = home->common ? strlen(home->common) : 0;
+
+	return git_is_at(path, home->own, "HEAD") ||
+	       (n > 0 && strncmp(path, home->common, n) == 0 && strncmp(path + n, "/worktrees/", 11) == 0 &&
+		strcmp(path_basename(path), "HEAD") == 0 &&
+		strchr(path + n + 11, '/') == path_basename(path) - 1);
+}
+
 static enum role role_of(const struct caller *c, const char *path)
 {
 	bool is_ref = git_is_ref(&session_setup(c->sup)->git, path);
@@ -105,7 +116,7 @@ static enum role role_of(const struct caller *c, const char *path)
 
 	if (git_is_head(&session_setup(c->sup)->git, &c->image, path))
 		return ROLE_HEAD;
-	if (git_is_at(path, session_setup(c->sup)->git.own, "HEAD"))
+	if (is_now(&session_setup(c->sup)->git, path))
 		return ROLE_NOW;
 	if (strcmp(name, "index") == 0 && is_by_any_name(path))
 		return ROLE_NONE;

@@ -57,6 +57,7 @@ bool git_is_head(const struct git_home *home, const struct image *img, const cha
 /* --- where it may go ------------------------------------------------------------------------------------ */
 
 /* What was shown to descend is as good as what it descends from.  Under the turn of git.c. */
+static bool any_shown;
 static struct git_name shown;
 
 static enum git_descent descent(struct caller *c, const struct git_name *now, size_t len)
@@ -67,12 +68,14 @@ static enum git_descent descent(struct caller *c, const struct git_name *now, si
 
 	if (git_name_parse(home->stood, &stood) != len)
 		return r;
-	if (memcmp(now, &shown, sizeof(shown)) == 0)
+	if (any_shown && memcmp(now, &shown, sizeof(shown)) == 0)
 		return GIT_DESCENDS;
 	if (caller_may_block(c))
 		r = git_descent(home->program, home->common, &stood, now, len, NULL);
-	if (r == GIT_DESCENDS)
+	if (r == GIT_DESCENDS) {
+		any_shown = true;
 		shown = *now;
+	}
 	return r;
 }
 
