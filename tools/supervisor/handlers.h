@@ -23,7 +23,8 @@ struct answer carry_ioctl(struct caller *c);   /* xattrs.c */
 struct answer carry_wander(struct caller *c);  /* rename.c */
 struct answer carry_prctl(struct caller *c);   /* descent.c */
 struct answer carry_clone(struct caller *c);   /* exec_stands.c */
-struct answer carry_ruleset(struct caller *c); /* domain.c */
+struct answer carry_ruleset(struct caller *c); /* confined.c */
+struct answer carry_ruleset_rule(struct caller *c);
 struct answer carry_restrict(struct caller *c);
 struct answer carry_connect(struct caller *c); /* connect.c */
 struct answer carry_sendto(struct caller *c);  /* sockets.c */

@@ -22,6 +22,7 @@
 #include "policy/base/util.h"
 
 #include "caller.h"
+#include "domain.h"
 #include "procfs.h"
 
 /*
@@ -42,7 +43,7 @@ static int walk_open_path(int dirfd, const char *path, bool directory, bool no_s
 					 (nofollow ? O_NOFOLLOW : 0u) };
 	long fd;
 
-	if (walk_for.p->foreign)
+	if (walk_for.p->foreign || walk_for.p->beyond)
 		return -EACCES;
 	if (no_symlinks)
 		how.resolve = RESOLVE_NO_SYMLINKS;
@@ -91,6 +92,8 @@ static int walk_is_magic(int dirfd)
 	walk_for.p->crossed = true;
 	if (procfs_fd_path(dirfd, path, sizeof(path)) < 0 || procfs_is_foreign(walk_for.c, dirfd, path))
 		walk_for.p->foreign = true;
+	else
+		walk_for.p->beyond = !caller_may_look_into(walk_for.c, procfs_pid(dirfd, path));
 	return 1;
 }
 
@@ -111,7 +114,7 @@ static void place_init(struct place *p, int dirfd)
 {
 	p->dirfd = dirfd;
 	p->base = -1;
-	p->foreign = p->crossed = false;
+	p->foreign = p->crossed = p->beyond = false;
 	p->r.parent = p->r.magic_fd = -1;
 	p->r.parent_owned = p->r.magic = false;
 }
@@ -171,10 +174,12 @@ int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow)
 	if (base < 0 && base != AT_FDCWD)
 		return base;
 	place_release(p);
-	p->foreign = p->crossed = false;
+	p->foreign = p->crossed = p->beyond = false;
 	walk_for = (struct walk_for){ c, p };
 	e = resolve(&walk_sys, base, p->raw, follow, &p->r);
 	walk_for = (struct walk_for){ NULL, NULL };
+	if (e == 0 && p->beyond)
+		e = -EACCES;
 	if (e < 0)
 		return e;
 	if (p->r.magic)

@@ -20,6 +20,7 @@ struct place {
 	int base;
 	bool foreign;	      /* a magic link of a process outside the session was found on the way */
 	bool crossed;	      /* any magic link was found on the way */
+	bool beyond;	      /* one of a process outside the caller's own Landlock domain */
 	char raw[LIMIT_PATH]; /* the argument as the caller wrote it */
 	struct resolved r;
 };
@@ -34,7 +35,7 @@ int place_base(struct place *p, struct caller *c);
 /*
  * Resolves the path as the kernel would for the caller: /proc/self means the caller.  Holds the base of a
  * relative path. 0 or -errno; -EACCES with p->foreign set where a magic link of a process outside the
- * session is on the way.
+ * session is on the way, or with p->beyond.
  */
 int place_resolve(struct place *p, struct caller *c, enum resolve_follow follow);
 /*

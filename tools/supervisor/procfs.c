@@ -86,6 +86,13 @@ bool procfs_is_foreign(struct caller *c, int dirfd, const char *path)
 	return !below_proc(dirfd, path) || proc_is_closed(path, &of.pids);
 }
 
+pid_t procfs_pid(int dirfd, const char *path)
+{
+	const char *rest = below_proc(dirfd, path);
+
+	return rest ? proc_take_pid(&rest) : 0;
+}
+
 bool procfs_any(const char *path, char *buf, size_t size)
 {
 	const char *rest = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";

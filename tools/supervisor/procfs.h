@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct caller;
 
@@ -22,6 +23,8 @@ bool procfs_is_root(int fd);
  * directory, or the object itself.  What is not below /proc does not belong to the session.
  */
 bool procfs_is_foreign(struct caller *c, int dirfd, const char *path);
+/* The process, or the task, in whose directory of /proc path lies, or 0; dirfd as above. */
+pid_t procfs_pid(int dirfd, const char *path);
 /* Copies path to buf with an asterisk in place of the process number in it ("/proc/12/fd/3"); false where
  * path is in no process directory, or too long. */
 bool procfs_any(const char *path, char *buf, size_t size);

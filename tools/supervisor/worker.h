@@ -60,7 +60,7 @@ struct worker {
 	uint64_t seen;
 	unsigned ticks; /* how many ticks found the same call here */
 	/* used by the worker only */
-	bool spent; /* its thread has entered a domain of Landlock, and ends with the call: domain.h */
+	bool spent; /* its thread has entered a domain of Landlock, and ends with the call: confined.c */
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
 	uint8_t *scratch;

@@ -16,11 +16,16 @@
 #define LL_CREATE_RULESET_VERSION 1u
 #define LANDLOCK_TRUNCATE	  3 /* the ABI that limits truncation (Linux 6.2) */
 #define LANDLOCK_SCOPES		  6 /* the ABI that limits signals (Linux 6.12) */
+#define LANDLOCK_LOGS		  7 /* the ABI with flags for what is logged (Linux 6.15) */
+#define LANDLOCK_TSYNC		  8 /* the ABI that restricts all threads in one call (Linux 7.0) */
 
 /* One more argument of landlock_create_ruleset and of landlock_restrict_self, which the kernel does not look
  * at: this layer is pale's own. */
 #define LL_OWN_LAYER	     0x70616c65u
 #define LL_RULE_PATH_BENEATH 1
+#define LL_RULE_NET_PORT     2 /* ABI 4 */
+#define LL_RESTRICT_LOGS     7u
+#define LL_RESTRICT_TSYNC    8u
 
 /* Grows at its end; a kernel takes any size up to its own. */
 struct ll_ruleset_attr {
@@ -33,6 +38,11 @@ struct ll_path_beneath_attr {
 	uint64_t allowed_access;
 	int32_t parent_fd;
 } __attribute__((packed));
+
+struct ll_net_port_attr {
+	uint64_t allowed_access;
+	uint64_t port;
+};
 
 #define LL_FS_EXECUTE	   (1ull << 0)
 #define LL_FS_WRITE_FILE   (1ull << 1)

@@ -179,4 +179,139 @@ refused
 unlimited"
 }
 
+# domain.py CASE: what the kernel answers, and so must the supervisor.
+domain_cases() {
+	cat >domain.py <<-'END'
+		import ctypes, errno, os, struct, sys, threading
+		c = ctypes.CDLL(None, use_errno=True)
+		c.prctl(38, 1, 0, 0, 0)
+		CREATE, RULE, RESTRICT, ALL = 444, 445, 446, (1 << 13) - 1
+		READ = 1 | 4 | 8
+		def call(*words):
+		    r = c.syscall(*words)
+		    return errno.errorcode[ctypes.get_errno()] if r < 0 else r
+		def ruleset(handled):
+		    return call(CREATE, struct.pack("Q", handled), 8, 0)
+		def rule(set, path, access):
+		    where = os.open(path, os.O_PATH)
+		    answer = call(RULE, set, 1, struct.pack("=Qi", access, where), 0)
+		    os.close(where)
+		    return answer
+		def try_open(path, flags=os.O_WRONLY):
+		    r = call(2, path.encode(), flags, 0)
+		    return r if isinstance(r, str) else "open"
+		def reading():
+		    set = ruleset(ALL)
+		    rule(set, "/", READ)
+		    return set
+		def growing():
+		    set = reading()
+		    call(RESTRICT, set, 0)
+		    print("in it:", try_open("file"))
+		    rule(set, ".", ALL)
+		    print("after a rule more:", try_open("file"), try_open("made", os.O_CREAT | os.O_WRONLY))
+		    if os.fork() == 0:
+		        rule(set, "/", ALL)
+		        print("a child:", try_open("file"), call(83, b"dir", 0o700))
+		        os._exit(0)
+		    os.wait()
+		def parent_adds():
+		    set = reading()
+		    r, w = os.pipe()
+		    r2, w2 = os.pipe()
+		    if os.fork() == 0:
+		        call(RESTRICT, set, 0)
+		        print("before:", try_open("file"))
+		        os.write(w2, b"x")
+		        os.read(r, 1)
+		        print("after:", try_open("file"))
+		        os._exit(0)
+		    os.read(r2, 1)
+		    rule(set, "/", ALL)
+		    os.write(w, b"x")
+		    os.wait()
+		    print("the parent:", try_open("file"))
+		def links():
+		    held = os.memfd_create("secret")
+		    os.write(held, b"secret")
+		    deleted = os.open("deleted", os.O_CREAT | os.O_RDWR)
+		    os.unlink("deleted")
+		    r, w = os.pipe()
+		    parent = os.getpid()
+		    set = ruleset(1 << 6)
+		    if os.fork() == 0:
+		        own = os.memfd_create("own")
+		        call(RESTRICT, set, 0)
+		        for fd in held, deleted, r, w:
+		            name = "/proc/%d/fd/%d" % (parent, fd)
+		            print("of another:", try_open(name), call(90, name.encode(), 0o600), call(76, name.encode(), 0))
+		        print("of its own:", try_open("/proc/self/fd/%d" % own), try_open("/proc/%d/fd/%d" % (os.getpid(), own)))
+		        me = os.getpid()
+		        if os.fork() == 0:
+		            print("of one in it:", try_open("/proc/%d/fd/%d" % (me, own)))
+		            call(RESTRICT, set, 0)
+		            print("further in:", try_open("/proc/%d/fd/%d" % (me, own)))
+		            os._exit(0)
+		        os.wait()
+		        print("of another's directory:", try_open("/proc/%d/cwd/file" % parent), try_open("/proc/%d/exe" % parent, 0))
+		        os._exit(0)
+		    os.wait()
+		def threads():
+		    set = ruleset(ALL)
+		    rule(set, "/", ALL)
+		    go, said = threading.Barrier(20), []
+		    def one():
+		        said.append((call(RESTRICT, set, 0), try_open("file")))
+		        go.wait()
+		    all = [threading.Thread(target=one) for _ in range(20)]
+		    for t in all: t.start()
+		    for t in all: t.join()
+		    print(said)
+		def flags():
+		    set = reading()
+		    print(call(RESTRICT, set, 1 << 20), try_open("file"))
+		    print(call(CREATE, 0, 8, 0), call(CREATE, struct.pack("Q", 4), 0, 0), call(CREATE, bytes(8000), 8000, 0))
+		    print(call(RULE, set, 9, bytes(64), 0), call(RULE, 0, 1, bytes(64), 0), call(RULE, set, 1, 1, 0))
+		    print(call(RULE, set, 1, struct.pack("=Qi", 4, -1), 0), call(RULE, set, 1, bytes(64), 5))
+		def moving():
+		    set = ruleset(ALL)
+		    rule(set, ".", ALL)
+		    call(RESTRICT, set, 0)
+		    print(call(82, b"d1/config", b".git/config"), call(82, b"d1/a", b"d1/b"))
+		globals()[sys.argv[1]]()
+	END
+}
+
+# A domain is what its ruleset held when it was made; what is not in it is out of reach by whatever name.
+t_as_the_kernel_has_it() {
+	local case
+	domain_cases
+	for case in growing parent_adds links threads flags moving; do
+		rm -rf made dir d1 .git
+		echo x >file
+		mkdir d1
+		/usr/bin/git init -q .
+		cp .git/config d1/
+		echo a >d1/a
+		python3 domain.py $case >"$S/bare" 2>&1
+		rm -rf made dir
+		mv d1/b d1/a 2>/dev/null
+		fence python3 domain.py $case
+		cat "$S/err" >>"$S/out"
+		diff "$S/bare" "$S/out" >"$S/diff" || fail "$case: $(cat "$S/diff")"
+		[ ! -e made ] && [ ! -e dir ] || fail "$case: something was made"
+	done
+}
+
+# Few descriptors: the domains of processes that are gone do not stay.
+t_few_descriptors() {
+	[ "$T_LEVEL" != hooks ] || return 0
+	confining
+	run bash -c 'ulimit -n 256; pale run -q --level '"$T_LEVEL"' -- python3 confine.py 150 /bin/sh -c ":"
+		pale run -q --level '"$T_LEVEL"' -- sh -c "python3 confine.py 400 /bin/true; mkdir made; echo x >new"'
+	rc_is 0
+	exists made
+	exists new
+}
+
 scenario "$@"

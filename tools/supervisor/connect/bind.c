@@ -25,7 +25,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/threads/domain.h"
+#include "tools/supervisor/threads/confined.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/threads/workers.h"

@@ -13,9 +13,9 @@
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/threads/domain.h"
 
 static struct answer connect_inet(struct caller *c, struct endpoint *e)
 {

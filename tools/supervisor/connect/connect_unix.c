@@ -16,9 +16,9 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/supervisor/answer.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
-#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/net/unix_name.h"
 #include "tools/supervisor/place.h"

@@ -14,11 +14,11 @@
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/datagrams/line.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/net/net.h"
 #include "tools/supervisor/supervisor.h"
-#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/verdict/verdict.h"
 
 /* --- sendto -------------------------------------------------------------------------------------------- */

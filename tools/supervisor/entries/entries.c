@@ -11,7 +11,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/handlers.h"
-#include "tools/supervisor/threads/domain.h"
+#include "tools/supervisor/threads/confined.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/shm.h"

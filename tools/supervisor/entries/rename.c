@@ -16,11 +16,12 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/supervisor/answer.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/files/held.h"
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
-#include "tools/supervisor/threads/domain.h"
+#include "tools/supervisor/threads/confined.h"
 #include "tools/supervisor/verdict/made.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
@@ -316,6 +317,15 @@ struct answer carry_wander(struct caller *c)
 	return answer_continue();
 }
 
+/* The supervisor makes the new file itself, so Landlock does not see that it comes from another directory. */
+static bool is_refer_unseen(struct caller *c, const struct ends *e)
+{
+	struct stat from, to;
+
+	return caller_is_confined(c) && (fstat(e->from->fd, &from) < 0 || fstat(e->to->fd, &to) < 0 ||
+					 from.st_ino != to.st_ino || from.st_dev != to.st_dev);
+}
+
 static long rename_ends(struct caller *c, const struct two *row, struct ends *e, int flags)
 {
 	struct git_move m = { .text = NULL };
@@ -342,6 +352,8 @@ static long rename_ends(struct caller *c, const struct two *row, struct ends *e,
 	}
 	if (r == 0)
 		r = ends_allow(e, c);
+	if (r == 0 && m.text && is_refer_unseen(c, e))
+		r = -EXDEV;
 	if (r == 0)
 		r = caller_enter(c);
 	if (r == 0 && m.text)

@@ -19,7 +19,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
-#include "tools/supervisor/threads/domain.h"
+#include "tools/supervisor/threads/confined.h"
 #include "tools/wall/numbers.h"
 
 #include "held.h"

@@ -20,12 +20,12 @@
 #include "policy/base/util.h"
 
 #include "tools/supervisor/caller.h"
+#include "tools/supervisor/domain.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
 #include "tools/supervisor/place.h"
 #include "tools/supervisor/procfs.h"
 #include "tools/supervisor/setup.h"
-#include "tools/supervisor/threads/domain.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/call_record.h"
 #include "tools/supervisor/verdict/verdict.h"

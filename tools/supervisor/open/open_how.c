@@ -158,7 +158,7 @@ int open_constrained(struct caller *c, struct place *p, const struct opening *o)
 		return base;
 	if (!p->raw[0])
 		return -ENOENT;
-	p->foreign = p->crossed = false;
+	p->foreign = p->crossed = p->beyond = false;
 	n = strlen(p->raw);
 	while (open_creates_directory(p, o) && p->raw[n - 1] == '/')
 		n--;

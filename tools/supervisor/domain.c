@@ -7,6 +7,9 @@
  * on itself before it acts.  A domain cannot be left: the thread ends with the call, and another one takes
  * its place.
  *
+ * A domain is what its ruleset held when it was made.  So the supervisor itself makes the rulesets and adds
+ * their rules, from arguments that it reads once, and adds nothing to a ruleset that it keeps.
+ *
  * The supervisor cannot see a domain.  It sees the call that makes one, and marks the process by a resource
  * limit without any other use (RLIMIT_LOCKS, since Linux 2.4.25): it is inherited over fork and exec, and
  * the filter lets no program set it.  A mark that is unknown permits nothing.  Which kinds of access are
@@ -15,26 +18,21 @@
 #include "domain.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/base/proc.h"
-#include "tools/supervisor/answer.h"
-#include "tools/supervisor/caller.h"
-#include "tools/supervisor/handlers.h"
-#include "tools/supervisor/procfs.h"
-#include "tools/supervisor/supervisor.h"
 #include "tools/wall/confine.h"
 #include "tools/wall/landlock.h"
 
-#include "workers.h"
-
-enum { LIMITS_ANY = 1, LIMITS_INET = 2, LIMITS_UNIX = 4 };
+#include "caller.h"
+#include "file_limit.h"
+#include "supervisor.h"
 
 #define DOMAINS_MAX 256 /* in which processes live at a time; beyond them no program gets one: ENOMEM */
 
@@ -43,15 +41,16 @@ struct domain {
 	rlim_t mark;   /* the hard RLIMIT_LOCKS of its processes */
 	rlim_t parent; /* the mark of the domain around it, or the limit of the session */
 	int set;       /* its ruleset */
+	pid_t tgid;    /* the process that made it */
 	bool used;     /* by forget_unused() only */
 };
 
 struct domains {
-	_Atomic unsigned limits; /* LIMITS_*, of any of them */
+	_Atomic unsigned limits; /* of any of them */
 	rlim_t unmarked;	 /* the limit with which the session began, which the supervisor has, too */
 	pthread_mutex_t lock;	 /* for what follows */
 	rlim_t made;		 /* domains so far */
-	size_t n;
+	size_t n, max;
 	struct domain list[DOMAINS_MAX];
 };
 
@@ -63,6 +62,7 @@ int domains_new(struct supervisor *s)
 	if (!s->domains)
 		return -ENOMEM;
 	s->domains->unmarked = getrlimit(RLIMIT_LOCKS, &own) < 0 ? 0 : own.rlim_max;
+	s->domains->max = limit_by_files(DOMAINS_MAX, 4);
 	pthread_mutex_init(&s->domains->lock, NULL);
 	return 0;
 }
@@ -93,8 +93,6 @@ bool caller_is_confined(struct caller *c)
 	       mark_of(caller_tgid(c)) < all->unmarked;
 }
 
-/* --- the domains of the session ------------------------------------------------------------------------ */
-
 /* Under the lock. */
 static struct domain *find_domain(struct domains *all, rlim_t mark)
 {
@@ -104,8 +102,48 @@ static struct domain *find_domain(struct domains *all, rlim_t mark)
 	return NULL;
 }
 
-/* Under the lock: forgets the domains in which no process is left.  One that is missed here is refused later.
- */
+/* Under the lock: true where mark is of the domain of that mark, or of one inside of it. */
+static bool is_within(struct domains *all, rlim_t mark, rlim_t around)
+{
+	while (mark != around) {
+		const struct domain *d = find_domain(all, mark);
+
+		if (!d)
+			return false;
+		mark = d->parent;
+	}
+	return true;
+}
+
+bool caller_may_look_into(struct caller *c, pid_t pid)
+{
+	struct domains *all = c->sup->domains;
+	bool may = !caller_is_confined(c);
+
+	if (!may) {
+		pthread_mutex_lock(&all->lock);
+		may = is_within(all, mark_of(pid), mark_of(caller_tgid(c)));
+		pthread_mutex_unlock(&all->lock);
+	}
+	return may;
+}
+
+/* 0 where both descriptors are of one ruleset; -1 where that is not known. */
+static long compare_sets(int a, int b)
+{
+	return syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
+}
+
+/* Under the lock: true unless the ruleset is certainly in no domain. */
+static bool is_in_force(const struct domains *all, int set)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (compare_sets(all->list[i].set, set) <= 0)
+			return true;
+	return false;
+}
+
+/* Under the lock: forgets the domains in which no process is left.  What is missed here is refused later. */
 static void forget_unused(struct domains *all)
 {
 	DIR *proc = opendir("/proc");
@@ -128,16 +166,23 @@ static void forget_unused(struct domains *all)
 		all->list[i].used = false;
 }
 
-/* Under the lock: marks the process as one of a new domain inside of the one that it is in.  Consumes set
- * where it succeeds. */
+/*
+ * Under the lock.  Each thread of a process may make the same call (Go programs do): the same ruleset once
+ * more limits nothing else, and counts as no other domain.
+ */
 static int add_domain(struct domains *all, pid_t pid, int set)
 {
 	struct rlimit limit;
-	struct domain d = { .set = set, .parent = mark_of(pid) };
+	struct domain d = { .set = set, .parent = mark_of(pid), .tgid = pid };
+	const struct domain *own = find_domain(all, d.parent);
 
-	if (all->n == DOMAINS_MAX)
+	if (own && own->tgid == pid && compare_sets(own->set, set) == 0) {
+		close(set);
+		return 0;
+	}
+	if (all->n == all->max)
 		forget_unused(all);
-	if (all->n == DOMAINS_MAX)
+	if (all->n == all->max)
 		return -ENOMEM;
 	/* Below all that were made before, since without privilege a limit can only be lowered. */
 	if (all->made == all->unmarked || d.parent == 0)
@@ -150,99 +195,53 @@ static int add_domain(struct domains *all, pid_t pid, int set)
 	return 0;
 }
 
-/* Under the lock: this thread enters the domain of that mark, and those around it. */
-static int enter(struct domains *all, rlim_t mark)
+int domains_add(struct supervisor *s, pid_t tgid, int set)
 {
-	for (const struct domain *d; mark != all->unmarked; mark = d->parent) {
-		d = find_domain(all, mark);
-		if (!d || landlock_restrict(d->set) < 0)
-			return -EACCES;
-	}
-	return 0;
-}
-
-int caller_enter(struct caller *c)
-{
-	struct domains *all = c->sup->domains;
 	int r;
 
-	if (!caller_is_confined(c))
-		return 0;
-	/* What is written into such a file is put in its place later, by another thread. */
-	if (c->git_late || !c->worker)
-		return -EACCES;
-	/* A thread that this one made would be in the domain as well. */
-	if (!workers_replace(c->sup, c->worker->index))
-		return -EAGAIN;
-	c->worker->spent = true;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -EACCES;
-	pthread_mutex_lock(&all->lock);
-	r = enter(all, mark_of(caller_tgid(c)));
-	pthread_mutex_unlock(&all->lock);
+	pthread_mutex_lock(&s->domains->lock);
+	r = add_domain(s->domains, tgid, set);
+	pthread_mutex_unlock(&s->domains->lock);
+	if (r == 0)
+		domains_note(s, DOMAIN_LIMITS_ANY);
 	return r;
+}
+
+int domains_add_rule(struct supervisor *s, int set, uint64_t type, const void *rule, uint64_t flags)
+{
+	int r = -EPERM;
+
+	pthread_mutex_lock(&s->domains->lock);
+	if (!is_in_force(s->domains, set))
+		r = syscall(NR_LANDLOCK_ADD_RULE, set, type, rule, flags) < 0 ? -errno : 0;
+	pthread_mutex_unlock(&s->domains->lock);
+	return r;
+}
+
+int domains_enter(struct supervisor *s, pid_t tgid)
+{
+	rlim_t mark = mark_of(tgid);
+	int r = 0;
+
+	pthread_mutex_lock(&s->domains->lock);
+	while (r == 0 && mark != s->domains->unmarked) {
+		const struct domain *d = find_domain(s->domains, mark);
+
+		r = d && landlock_restrict(d->set) == 0 ? 0 : -EACCES;
+		mark = d ? d->parent : mark;
+	}
+	pthread_mutex_unlock(&s->domains->lock);
+	return r;
+}
+
+void domains_note(struct supervisor *s, unsigned limits)
+{
+	atomic_fetch_or(&s->domains->limits, limits);
 }
 
 bool caller_may_reach(struct caller *c, bool is_unix)
 {
 	unsigned limits = atomic_load(&c->sup->domains->limits);
 
-	return !(limits & (is_unix ? LIMITS_UNIX : LIMITS_INET)) || !caller_is_confined(c);
-}
-
-/* --- the calls -------------------------------------------------------------------------------------------
- */
-
-/* The attributes are only noted: a program that changes them meanwhile weakens its own domain. */
-struct answer carry_ruleset(struct caller *c)
-{
-	struct ll_ruleset_attr attr = { 0 };
-	size_t size = c->arg[1] < sizeof(attr) ? c->arg[1] : sizeof(attr);
-	unsigned limits = c->arg[1] > sizeof(attr) ? LIMITS_INET | LIMITS_UNIX : 0;
-
-	if (size > 0 && caller_read(c, c->arg[0], &attr, size) == 0) {
-		limits |= attr.handled_access_net ? LIMITS_INET : 0;
-		limits |= attr.scoped & LL_SCOPE_ABSTRACT_UNIX || attr.handled_access_fs >= LL_FS_RESOLVE_UNIX
-				  ? LIMITS_UNIX
-				  : 0;
-		atomic_fetch_or(&c->sup->domains->limits, limits);
-	}
-	return answer_continue();
-}
-
-static bool is_ruleset(int fd)
-{
-	char name[64], link[PROCFS_LINK_MAX];
-	ssize_t n;
-
-	procfs_own_link(fd, link);
-	n = readlink(link, name, sizeof(name) - 1);
-	name[n < 0 ? 0 : n] = '\0';
-	return strstr(name, "landlock-ruleset") != NULL;
-}
-
-/* The kernel restricts the caller's thread; its other threads count as restricted from here on. */
-struct answer carry_restrict(struct caller *c)
-{
-	struct domains *all = c->sup->domains;
-	int set, r;
-
-	/* Without a ruleset only what is logged changes. */
-	if ((int)c->arg[0] < 0)
-		return answer_continue();
-	set = caller_fd(c, (int)c->arg[0]);
-	if (set < 0)
-		return answer_result(set);
-	r = is_ruleset(set) ? 0 : -EBADFD;
-	if (r == 0) {
-		pthread_mutex_lock(&all->lock);
-		r = add_domain(all, caller_tgid(c), set);
-		pthread_mutex_unlock(&all->lock);
-	}
-	if (r < 0) {
-		close(set);
-		return answer_result(r);
-	}
-	atomic_fetch_or(&all->limits, LIMITS_ANY);
-	return answer_continue();
+	return !(limits & (is_unix ? DOMAIN_LIMITS_UNIX : DOMAIN_LIMITS_INET)) || !caller_is_confined(c);
 }
