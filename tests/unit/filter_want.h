@@ -199,6 +199,8 @@ static uint32_t want_known(const struct filter_setup *s, int nr, const uint64_t 
 		return CARRY;
 	if (nr == 444)
 		return (uint32_t)a[3] == 0x70616c65 ? YES : CARRY;
+	if (nr == 445)
+		return CARRY;
 	if (nr == 446)
 		return (uint32_t)a[2] == 0x70616c65 ? YES : CARRY;
 	if (is_gated(nr))

@@ -30,7 +30,7 @@
 struct supervisor;
 struct waiting;
 
-#define WORKERS_MAX 80 /* threads in all */
+#define WORKERS_MAX 96 /* threads in all */
 #define LEADER_NONE (-1)
 
 #define RESPONSE_MAX 256 /* bytes of the kernel's struct seccomp_notif_resp */

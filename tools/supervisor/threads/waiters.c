@@ -90,7 +90,7 @@ static void watch_caller(struct caller *c, int what)
 
 bool waiter_begin(struct caller *c)
 {
-	if (!caller_may_block(c))
+	if (!caller_may_wait(c))
 		return false;
 	atomic_store(&c->worker->sent_away, false);
 	atomic_store(&c->worker->opening, true);

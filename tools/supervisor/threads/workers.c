@@ -258,7 +258,7 @@ bool workers_replace(struct supervisor *s, int index)
 	return ok;
 }
 
-bool caller_may_block(struct caller *c)
+static bool take_place(struct caller *c, unsigned most)
 {
 	struct worker *w = c->worker;
 	struct supervisor *s = c->sup;
@@ -267,7 +267,7 @@ bool caller_may_block(struct caller *c)
 	if (w->blocked)
 		return true;
 	pthread_mutex_lock(&s->lock);
-	ok = s->n_blocked < BLOCKED_MAX && !s->stopping;
+	ok = s->n_blocked < most && !s->stopping;
 	if (ok && s->leader == w->index)
 		ok = promote(s) == 0;
 	if (ok) {
@@ -276,6 +276,16 @@ bool caller_may_block(struct caller *c)
 	}
 	pthread_mutex_unlock(&s->lock);
 	return ok;
+}
+
+bool caller_may_block(struct caller *c)
+{
+	return take_place(c, BLOCKED_MAX);
+}
+
+bool caller_may_wait(struct caller *c)
+{
+	return take_place(c, OPENING_MAX);
 }
 
 bool workers_resume(struct supervisor *s, struct waiting *v)

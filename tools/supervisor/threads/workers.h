@@ -12,7 +12,8 @@ struct caller;
 struct supervisor;
 struct waiting;
 
-#define BLOCKED_MAX 64 /* of WORKERS_MAX threads, those that wait for something outside */
+#define BLOCKED_MAX 80 /* of WORKERS_MAX threads, those that wait for something outside */
+#define OPENING_MAX 64 /* of these, so that an exec finds a thread where many opens wait */
 #define IDLE_KEPT   2
 
 /* Interrupts a system call in which a worker blocks; not used for anything else. */
@@ -28,6 +29,8 @@ void *caller_scratch(struct caller *c, size_t size);
 
 /* What follows may block: passes the lead on.  False where too many calls block already: answer EAGAIN. */
 bool caller_may_block(struct caller *c);
+/* The same for what may wait as long as another process pleases. */
+bool caller_may_wait(struct caller *c);
 
 /* What the threads do; given by the module that starts them. */
 struct work {
