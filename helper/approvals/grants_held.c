@@ -33,8 +33,6 @@
 #include "shown.h"
 #include "stepup_check.h"
 
-#define DAY_S 86400u
-
 static uint64_t now_s(void)
 {
 	return clock_real_ns() / NS_S;
@@ -98,8 +96,7 @@ const struct grant_entry *grants_at(const struct grants *g, size_t i)
 
 const char *grants_off(struct helper *h, const struct grant_entry *e)
 {
-	const char *off =
-		e->scope == GRANT_SESSION ? NULL : grant_entry_off(e, h->agent, h->workspace, now_s());
+	const char *off = grant_entry_off(e, h->agent, h->workspace, now_s());
 	char why[256];
 
 	if (!off && grant_check(&h->image, e->section, e->line, NULL, why, sizeof(why)) < 0)
@@ -125,7 +122,7 @@ static void drop_image(struct grants *g)
 	g->bytes = NULL;
 	g->active = NULL;
 	g->image = (struct image){ 0 };
-	g->day = 0;
+	g->end_s = 0;
 }
 
 /*
@@ -138,8 +135,10 @@ static void make_image(struct helper *h, const struct request *req)
 	size_t most = g->kept.n + g->session.n, n = 0;
 	_cleanup_free_ struct grant_line *lines = calloc(most + 1, sizeof(*lines));
 	const struct grant_entry *e;
+	uint64_t end;
 
 	drop_image(g);
+	g->end_s = UINT64_MAX;
 	g->active = calloc(most + 1, sizeof(*g->active));
 	if (!g->active || !lines)
 		return;
@@ -148,6 +147,8 @@ static void make_image(struct helper *h, const struct request *req)
 			continue;
 		lines[n] = (struct grant_line){ e->section, e->line };
 		g->active[n++] = e;
+		if (until_end(e->until, &end) == 0 && end < g->end_s)
+			g->end_s = end;
 	}
 	if (n > 0 && grants_open(&h->image, lines, n, &g->bytes, &g->image) < 0)
 		drop_image(g);
@@ -157,17 +158,15 @@ const struct grant_entry *grants_find(struct helper *h, const struct image *img,
 				      const struct request *bound)
 {
 	struct grants *g = h->grants;
-	uint64_t day = now_s() / DAY_S;
 	char key[DIGEST_HEX] = "";
 	size_t i;
 
 	grants_refresh(h);
 	if (bound && bound->op == OP_EXEC)
 		grants_binding("", bound, key);
-	if (g->day != day || strcmp(key, g->key) != 0) {
+	if (now_s() >= g->end_s || strcmp(key, g->key) != 0) {
 		make_image(h, key[0] ? bound : NULL);
 		strcpy(g->key, key);
-		g->day = day;
 	}
 	return g->image.h && grants_allow(&g->image, img, req, &i) ? g->active[i] : NULL;
 }

@@ -26,7 +26,7 @@
 
 #define GRANTS_SESSION	256 /* most grants that hold for one session */
 #define GRANTS_DAYS	30  /* days that a grant for a project holds where the human gives no last day */
-#define GRANTS_DAYS_MAX 366
+#define GRANTS_DAYS_MAX 366 /* the most of any grant with an end */
 
 struct helper;
 struct approval;
@@ -39,7 +39,7 @@ struct grants {
 	uint8_t *bytes;
 	const struct grant_entry **active; /* [i]: the image's grant i */
 	char key[65];			   /* what that question is bound to; "": it is not a command */
-	uint64_t day;			   /* the day of the image, since 1970; 0: it must be made again */
+	uint64_t end_s;			   /* when the first of them is over; 0: it must be made again */
 };
 
 void grants_done(struct helper *h);
@@ -68,7 +68,8 @@ const char *grants_why_once(struct helper *h, uint32_t image, const struct reque
 struct grant_order {
 	enum grant_scope scope; /* not GRANT_ONCE */
 	const char *line;	/* NULL: the first one offered */
-	const char *until;	/* for a project: "YYYY-MM-DD", NULL: GRANTS_DAYS from now */
+	const char
+		*until; /* until_end() takes it; NULL: for a project GRANTS_DAYS from now, else without end */
 	const char *by;
 	pid_t pid;
 };

@@ -84,26 +84,22 @@ int grants_check(struct helper *h, const struct approval *ap, const char *line, 
 	return grant_check(image_of(h, ap->image), section_of(ap), line_meant(ap, line), &ap->req, why, size);
 }
 
-/* The last day of a project's grant: 0 with it, "" for a grant without a last day. */
-static int order_until(const struct grant_order *o, char until[GRANT_DAY], char *why, size_t size)
+/* When the grant is over: 0 with it, "" for a grant without an end. */
+static int order_until(const struct grant_order *o, char until[GRANT_UNTIL], char *why, size_t size)
 {
 	uint64_t now = clock_real_ns() / NS_S, end;
 
 	until[0] = '\0';
-	if (o->scope != GRANT_PROJECT)
-		return o->until ? say_why(why, size, -EINVAL, "only a grant for a project has a last day")
-				: 0;
 	if (!o->until) {
-		day_of(now + GRANTS_DAYS * DAY_S, until);
+		if (o->scope == GRANT_PROJECT)
+			until_day(now + GRANTS_DAYS * DAY_S, until);
 		return 0;
 	}
-	if (day_end(o->until, &end) < 0)
-		return say_why(why, size, -EINVAL, "the last day (--until) does not exist: write YYYY-MM-DD");
-	if (end <= now)
-		return say_why(why, size, -EINVAL, "the last day is over");
+	if (until_end(o->until, &end) < 0 || end <= now)
+		return say_why(why, size, -EINVAL, "that time (--until) is over");
 	if (end > now + GRANTS_DAYS_MAX * DAY_S + DAY_S)
-		return say_why(why, size, -EINVAL, "a grant for a project holds a year at most");
-	snprintf(until, GRANT_DAY, "%s", o->until);
+		return say_why(why, size, -EINVAL, "a grant with an end holds a year at most");
+	snprintf(until, GRANT_UNTIL, "%s", o->until);
 	return 0;
 }
 
@@ -150,7 +146,7 @@ static int make(struct helper *h, const struct approval *ap, const struct grant_
 
 /* Whether it may be granted, and until when: 0, or -errno and a sentence. */
 static int check_order(struct helper *h, const struct approval *ap, const struct grant_order *o,
-		       const char *line, char until[GRANT_DAY], char *why, size_t size)
+		       const char *line, char until[GRANT_UNTIL], char *why, size_t size)
 {
 	int r;
 
@@ -183,7 +179,7 @@ int grants_add(struct helper *h, const struct approval *ap, const struct grant_o
 	_cleanup_free_ char *workspace = record_escape(h->workspace, strlen(h->workspace));
 	_cleanup_free_ char *by = record_escape(o->by, strlen(o->by));
 	_cleanup_free_ char *bound = NULL;
-	char id[GRANT_ID_HEX], made[32], until[GRANT_DAY], binding[DIGEST_HEX];
+	char id[GRANT_ID_HEX], made[32], until[GRANT_UNTIL], binding[DIGEST_HEX];
 	struct grant_entry e = { .id = id,
 				 .section = section_of(ap),
 				 .made = made,

@@ -18,7 +18,7 @@ struct broker_reply {
 	enum approval_state said; /* approved or denied */
 	enum grant_scope scope;
 	const char *rule;  /* the policy line that is granted; NULL: the narrowest one offered */
-	const char *until; /* GRANT_PROJECT: "YYYY-MM-DD", or NULL */
+	const char *until; /* when the grant is over, as until_end() takes it; or NULL */
 	const char *reason, *by;
 	const char *confirmed; /* "", "passphrase", or "pam" (the client's claim) */
 	size_t seen;	       /* number of asking processes that were shown: a yes is only for these */

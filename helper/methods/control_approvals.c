@@ -90,21 +90,11 @@ static json_t *approval_show(struct call *call)
 
 /* --- answering --- */
 
-/* True where s has the form "YYYY-MM-DD"; whether this day exists is checked where the grant is made. */
-static bool is_date(const char *s)
-{
-	static const char form[] = "dddd-dd-dd";
-
-	for (size_t i = 0; i < sizeof(form); i++)
-		if (form[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
-			return false;
-	return true;
-}
-
 /* Reads the parameters of an answer: 0, or -EINVAL after call_fail(). */
 static int reply_params(struct call *call, struct broker_reply *ret)
 {
 	const char *decision = call_param(call, "decision", ""), *scope = call_param(call, "scope", "once");
+	uint64_t end;
 
 	*ret = (struct broker_reply){ .said = strcmp(decision, "approved") == 0 ? APPROVAL_APPROVED
 										: APPROVAL_DENIED,
@@ -120,8 +110,10 @@ static int reply_params(struct call *call, struct broker_reply *ret)
 		call_fail(call, RPC_PARAMS, "decision is approved or denied");
 	else if (ret->scope == GRANT_SCOPES || (ret->said == APPROVAL_DENIED && ret->scope != GRANT_ONCE))
 		call_fail(call, RPC_PARAMS, "scope is once, session, project or always; a denial's is once");
-	else if (ret->until && (ret->scope != GRANT_PROJECT || !is_date(ret->until)))
-		call_fail(call, RPC_PARAMS, "until is a date, YYYY-MM-DD, of scope project");
+	else if (ret->until && (ret->scope == GRANT_ONCE || until_end(ret->until, &end) < 0))
+		call_fail(call, RPC_PARAMS,
+			  "until is a date, 2026-12-01, or a time, 2026-12-01T14:00:00Z, of a scope beyond "
+			  "once");
 	else if (ret->rule && ((ret->scope == GRANT_ONCE && !ret->group) || strlen(ret->rule) >= LIMIT_LINE))
 		call_fail(call, RPC_PARAMS, "rule is a policy line of a scope beyond once, or of a group");
 	else if (strlen(ret->reason) > 1024 || strlen(ret->by) > 128)

@@ -15,7 +15,6 @@
 
 #define DAY_S	86400ull
 #define PRUNE_S (30 * DAY_S)
-#define SESSION "session"
 
 static const char head[] =
 	"# What was allowed beyond one question: see pale-grants(1).  pale writes this file anew "
@@ -41,17 +40,20 @@ static bool next(char **at, const char *end, const char **ret)
 /* Sets the scope from the bounds; false if a bound is missing, which must not make the grant unbounded. */
 static bool find_scope(struct grant_entry *e)
 {
+	static const enum grant_scope named[] = { GRANT_SESSION, GRANT_ALWAYS };
 	uint64_t end;
 
-	e->scope = GRANT_ALWAYS;
-	if (strcmp(e->until, SESSION) == 0) {
-		e->scope = GRANT_SESSION;
-		e->until = "";
-	} else if (e->until[0]) {
-		e->scope = GRANT_PROJECT;
-		return e->workspace[0] && day_end(e->until, &end) == 0;
+	e->scope = e->until[0] ? GRANT_PROJECT : GRANT_ALWAYS;
+	for (size_t i = 0; e->scope == GRANT_PROJECT && i < NELEM(named); i++) {
+		size_t n = strlen(grant_scope_name(named[i]));
+
+		if (strncmp(e->until, grant_scope_name(named[i]), n) != 0)
+			continue;
+		e->scope = named[i];
+		e->until += n + (e->until[n] == ' ');
 	}
-	return !e->workspace[0];
+	return (e->scope == GRANT_PROJECT) == (e->workspace[0] != '\0') &&
+	       (!e->until[0] || until_end(e->until, &end) == 0);
 }
 
 static bool read_entry(char **at, struct grant_entry *e)
@@ -124,16 +126,19 @@ const struct grant_entry *grant_list_find(const struct grant_list *l, const char
 
 static void put_entry(FILE *f, const struct grant_entry *e)
 {
-	fprintf(f, "# %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n[%s]\n%s\n\n", e->id, e->agent, e->workspace,
-		e->scope == GRANT_SESSION ? SESSION : e->until, e->by, e->made, e->binding, e->bound,
-		e->section, e->line);
+	bool named = e->scope == GRANT_SESSION || (e->scope == GRANT_ALWAYS && e->until[0]);
+
+	fprintf(f, "# %s\t%s\t%s\t%s%s%s\t%s\t%s\t%s\t%s\n[%s]\n%s\n\n", e->id, e->agent, e->workspace,
+		named ? grant_scope_name(e->scope) : "", named && e->until[0] ? " " : "", e->until, e->by,
+		e->made, e->binding, e->bound, e->section, e->line);
 }
 
 static bool is_long_over(const struct grant_entry *e, uint64_t now_s)
 {
 	uint64_t end;
 
-	return e->until[0] && day_end(e->until, &end) == 0 && end + PRUNE_S < now_s;
+	return e->until[0] && until_end(e->until, &end) == 0 &&
+	       end + (e->scope == GRANT_SESSION ? 0 : PRUNE_S) < now_s;
 }
 
 char *grant_list_text(const struct grant_list *l, const char *without, const struct grant_entry *with,
@@ -185,15 +190,15 @@ const char *grant_entry_off(const struct grant_entry *e, const char *agent, cons
 		return "for another agent";
 	if (e->scope == GRANT_PROJECT && !says(e->workspace, workspace))
 		return "for another project";
-	if (e->scope == GRANT_PROJECT && (day_end(e->until, &end) < 0 || now_s >= end))
+	if (e->until[0] && (until_end(e->until, &end) < 0 || now_s >= end))
 		return "over";
 	return strcmp(e->section, "commands") == 0 && !e->binding[0] ? "it names no directory and program"
 								     : NULL;
 }
 
-/* --- days --- */
+/* --- times --- */
 
-void day_of(uint64_t s, char day[GRANT_DAY])
+void until_day(uint64_t s, char day[GRANT_DAY])
 {
 	/* To a civil date with years that begin in March: gmtime() would read time zone files. */
 	uint64_t z = s / DAY_S + 719468, era = z / 146097, of_era = z % 146097;
@@ -206,7 +211,7 @@ void day_of(uint64_t s, char day[GRANT_DAY])
 }
 
 /* Days sort like their texts, so a binary search finds the day; a text that is not a day is not found. */
-int day_end(const char *day, uint64_t *ret_s)
+static int day_end(const char *day, uint64_t *ret_s)
 {
 	uint64_t low = 10957, high = 47482; /* 2000-01-01 and 2100-01-01 */
 	char text[GRANT_DAY];
@@ -215,7 +220,7 @@ int day_end(const char *day, uint64_t *ret_s)
 		uint64_t middle = (low + high) / 2;
 		int order;
 
-		day_of(middle * DAY_S, text);
+		until_day(middle * DAY_S, text);
 		order = strcmp(text, day);
 		*ret_s = (middle + 1) * DAY_S;
 		if (order == 0)
@@ -224,4 +229,31 @@ int day_end(const char *day, uint64_t *ret_s)
 		high = order < 0 ? high : middle;
 	}
 	return -EINVAL;
+}
+
+void until_second(uint64_t s, char until[GRANT_UNTIL])
+{
+	unsigned of_day = (unsigned)(s % DAY_S);
+
+	until_day(s, until);
+	snprintf(until + GRANT_DAY - 1, GRANT_UNTIL - GRANT_DAY + 1, "T%02u:%02u:%02uZ", of_day / 3600 % 24,
+		 of_day / 60 % 60, of_day % 60);
+}
+
+int until_end(const char *until, uint64_t *ret_s)
+{
+	char day[GRANT_DAY], again[GRANT_UNTIL];
+	unsigned h, m, s;
+
+	snprintf(day, sizeof(day), "%.10s", until);
+	if (day_end(day, ret_s) < 0)
+		return -EINVAL;
+	if (strlen(until) < GRANT_DAY)
+		return 0;
+	if (sscanf(until + GRANT_DAY - 1, "T%2u:%2u:%2uZ", &h, &m, &s) != 3)
+		return -EINVAL;
+	*ret_s += h * 3600 + m * 60 + s - DAY_S;
+	/* Only what is written in this one form is read, so equal times have equal texts. */
+	until_second(*ret_s, again);
+	return strcmp(again, until) == 0 ? 0 : -EINVAL;
 }

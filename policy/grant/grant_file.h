@@ -6,8 +6,10 @@
  *   [commands]
  *   allow = git push origin feature/x $
  *
- * Strings are escaped as in the ledger (record_escape()), except for the policy line.  The helper keeps the
- * grants of a session in memory in the same form, with "session" for UNTIL.
+ * Strings are escaped as in the ledger (record_escape()), except for the policy line.  UNTIL is a time as
+ * until_end() takes it, alone for a project; with "always " before it for a grant that holds everywhere until
+ * then; empty for one without an end.  The helper keeps the grants of a session in memory in the same form,
+ * with "session" for UNTIL, and the time after it if there is one.
  */
 #ifndef PALE_GRANT_FILE_H
 #define PALE_GRANT_FILE_H
@@ -22,6 +24,7 @@
 #define GRANT_ENTRIES	1024
 #define GRANT_ID_HEX	33
 #define GRANT_DAY	11 /* "2026-12-01" with its NUL */
+#define GRANT_UNTIL	21 /* "2026-12-01T14:00:00Z" with its NUL */
 #define GRANT_ID_PREFIX 4
 
 /* One grant; borrowed. */
@@ -65,10 +68,11 @@ const char *grant_entry_off(const struct grant_entry *e, const char *agent, cons
 			    uint64_t now_s);
 
 /*
- * The days of grants: a grant is over at the end of its day in UTC.  day_end() gives that moment in seconds
- * since 1970: 0, or -EINVAL if the text is not a day of this century.
+ * When a grant is over: at a second, "2026-12-01T14:00:00Z", or at the end of a day, "2026-12-01", in UTC.
+ * until_end() gives that moment in seconds since 1970: 0, or -EINVAL if the text is neither in this century.
  */
-int day_end(const char *day, uint64_t *ret_s);
-void day_of(uint64_t s, char day[GRANT_DAY]);
+int until_end(const char *until, uint64_t *ret_s);
+void until_day(uint64_t s, char day[GRANT_DAY]);
+void until_second(uint64_t s, char until[GRANT_UNTIL]);
 
 #endif

@@ -170,7 +170,8 @@ def lines_are_modest():
         expect(("result" in reply) == well, "%r: %r" % (raw[:80], reply))
         if not well:
             expect_error(reply, "parse")
-    bad = [dict(until="2030-01-01"), dict(scope="project", until="soon"), dict(scope="project", until="2030-1-1"),
+    bad = [dict(until="2030-01-01"), dict(scope="session", until="2030-01-01T25:00:00Z"),
+           dict(scope="project", until="soon"), dict(scope="project", until="2030-1-1"),
            dict(scope="once", rule="allow = x"), dict(scope="session", rule="x" * 5000), dict(scope="for ever"),
            dict(by="b" * 129), dict(reason="r" * 1025)]
     w, card = waiting(s)

@@ -1,4 +1,4 @@
-/* The file of grants that are kept: what is one, what becomes of the rest of it, and days. */
+/* The file of grants that are kept: what is one, what becomes of the rest of it, and when they are over. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -116,6 +116,32 @@ START_TEST(a_session_has_its_own)
 }
 END_TEST
 
+START_TEST(each_scope_may_have_an_end)
+{
+	static const struct {
+		enum grant_scope scope;
+		const char *workspace;
+	} scopes[] = { { GRANT_SESSION, "" }, { GRANT_PROJECT, "/ws" }, { GRANT_ALWAYS, "" } };
+	uint64_t end;
+
+	ck_assert_int_eq(until_end("2026-12-01T14:00:00Z", &end), 0);
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
+		struct grant_entry e = project;
+		struct grant_list l;
+
+		e.scope = scopes[i].scope;
+		e.workspace = scopes[i].workspace;
+		e.until = "2026-12-01T14:00:00Z";
+		l = parsed(grant_list_text(&empty, NULL, &e, end));
+		ck_assert_uint_eq(l.list[0].scope, e.scope);
+		ck_assert_str_eq(l.list[0].until, e.until);
+		ck_assert_ptr_null(grant_entry_off(&l.list[0], "codex", "/ws", end - 1));
+		ck_assert_str_eq(grant_entry_off(&l.list[0], "codex", "/ws", end), "over");
+		grant_list_done(&l);
+	}
+}
+END_TEST
+
 START_TEST(one_is_taken_out)
 {
 	struct grant_list l = two(), rest = parsed(grant_list_text(&l, ID("a"), NULL, 0));
@@ -148,6 +174,10 @@ START_TEST(what_is_not_understood_is_none)
 		ENTRY("/ws", "2026-13-01"),
 		ENTRY("", "2026-12-01"),
 		ENTRY("/ws", "session"),
+		ENTRY("/ws", "always 2026-12-01"),
+		ENTRY("", "2026-12-01T14:00:00Z"),
+		ENTRY("", "always 2026-12-01T14:00Z"),
+		ENTRY("", "session soon"),
 		ENTRY("/ws", "2026-12-01") "x",
 		ENTRY("", "") "allow = y\n",
 		HEAD(ID("a"), "") "\n[commands]\n" RULE "\n",
@@ -198,7 +228,7 @@ START_TEST(holds_where_and_while_it_says)
 {
 	uint64_t end;
 
-	ck_assert_int_eq(day_end("2026-12-01", &end), 0);
+	ck_assert_int_eq(until_end("2026-12-01", &end), 0);
 	ck_assert_ptr_null(grant_entry_off(&project, "codex", "/ws", end - 1));
 	ck_assert_ptr_nonnull(grant_entry_off(&project, "codex", "/ws", end));
 	ck_assert_ptr_nonnull(grant_entry_off(&project, "codex", "/ws2", end - 1));
@@ -215,7 +245,7 @@ START_TEST(what_is_long_over_goes)
 	struct grant_list l = two(), rest;
 	uint64_t end;
 
-	ck_assert_int_eq(day_end("2026-12-01", &end), 0);
+	ck_assert_int_eq(until_end("2026-12-01", &end), 0);
 	rest = parsed(grant_list_text(&l, NULL, NULL, end + 29 * 86400));
 	ck_assert_uint_eq(rest.n, 2);
 	grant_list_done(&rest);
@@ -232,18 +262,29 @@ START_TEST(days_are_those_of_the_calendar)
 					    "2026-00-01", "2026-01-00",	 "1999-12-31", "2100-01-01",
 					    "2026/01/01", "2026-01-01 ", "20260-01-1", "2026-1x-01",
 					    "tomorrow",	  "2026-01-32" };
-	char day[GRANT_DAY];
+	static const char *const no_second[] = {
+		"2026-12-01T24:00:00Z", "2026-12-01T23:60:00Z",	 "2026-12-01T23:00:60Z",
+		"2026-12-01T23:00:00",	"2026-12-01T23:00:00Zx", "2026-12-01 23:00:00Z",
+		"2026-12-01T 3:00:00Z", "2026-13-01T03:00:00Z",	 "2026-12-01T23:00:00+",
+	};
+	char day[GRANT_DAY], second[GRANT_UNTIL];
 	uint64_t end;
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		ck_assert_msg(day_end(none[i], &end) == -EINVAL, "%s", none[i]);
-	ck_assert_int_eq(day_end("2000-01-01", &end), 0);
+		ck_assert_msg(until_end(none[i], &end) == -EINVAL, "%s", none[i]);
+	for (size_t i = 0; i < sizeof(no_second) / sizeof(no_second[0]); i++)
+		ck_assert_msg(until_end(no_second[i], &end) == -EINVAL, "%s", no_second[i]);
+	ck_assert_int_eq(until_end("2024-02-28T23:59:59Z", &end), 0);
+	ck_assert_uint_eq(end, 1709251200u - 86401);
+	until_second(end, second);
+	ck_assert_str_eq(second, "2024-02-28T23:59:59Z");
+	ck_assert_int_eq(until_end("2000-01-01", &end), 0);
 	ck_assert_uint_eq(end, 946771200u);
-	ck_assert_int_eq(day_end("2024-02-29", &end), 0);
+	ck_assert_int_eq(until_end("2024-02-29", &end), 0);
 	ck_assert_uint_eq(end, 1709251200u);
 	for (uint64_t s = 946684800u; s < 4102444800u; s += 86400) {
-		day_of(s, day);
-		ck_assert_int_eq(day_end(day, &end), 0);
+		until_day(s, day);
+		ck_assert_int_eq(until_end(day, &end), 0);
 		ck_assert_uint_eq(end, s + 86400);
 	}
 }
@@ -256,6 +297,7 @@ Suite *suite_grant_file(void)
 
 	tcase_add_test(tc, comes_back_as_it_was);
 	tcase_add_test(tc, a_session_has_its_own);
+	tcase_add_test(tc, each_scope_may_have_an_end);
 	tcase_add_test(tc, one_is_taken_out);
 	tcase_add_test(tc, what_is_not_understood_is_none);
 	tcase_add_test(tc, a_text_has_so_many_and_no_more);

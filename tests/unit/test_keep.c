@@ -1,8 +1,12 @@
-/* How long things are kept, how large a log becomes: what is a word for it and what is none. */
+/* How long things are kept, how large a log becomes, points in time: what is a word for it and what is none.
+ */
 #include <check.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include "policy/base/expiry.h"
+
+#include "tools/base/options.h"
 
 Suite *suite_keep(void);
 
@@ -40,12 +44,63 @@ START_TEST(test_expiry)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	time_t at; /* 0: none */
+} instants[] = {
+	{ "2026-11-21T14:00:00Z", 1795269600 },
+	{ "2026-11-21T14:00:00.5Z", 1795269600 },
+	{ "2026-11-21T14:00", 1795269600 },
+	{ "2026-11-21 14:00:00", 1795269600 },
+	{ "2026-11-21", 1795219200 },
+	{ "2026-02-30", 0 },
+	{ "2026-02-30T10:00", 0 },
+	{ "2026-11-21T25:00", 0 },
+	{ "2026-11-21T14:00:00+01", 0 },
+	{ "soon", 0 },
+};
+
+START_TEST(test_instant)
+{
+	time_t at = 0;
+
+	setenv("TZ", "UTC", 1);
+	ck_assert_int_eq(instant_parse(instants[_i].text, &at), instants[_i].at != 0);
+	if (instants[_i].at)
+		ck_assert_int_eq(at, instants[_i].at);
+}
+END_TEST
+
+START_TEST(test_hour)
+{
+	const time_t now = 1795269600; /* Saturday, 14:00 */
+	time_t at;
+
+	setenv("TZ", "UTC", 1);
+	ck_assert(instant_parse_hour("17:30", now, &at));
+	ck_assert_int_eq(at, now + 3 * 3600 + 1800);
+	ck_assert(instant_parse_hour("14:00:01", now, &at));
+	ck_assert_int_eq(at, now + 1);
+	ck_assert(instant_parse_hour("14:00", now, &at));
+	ck_assert_int_eq(at, now + 24 * 3600);
+	ck_assert(!instant_parse_hour("24:00", now, &at));
+	ck_assert(!instant_parse_hour("17", now, &at));
+	ck_assert(!instant_parse_hour("17:30 ", now, &at));
+	/* Where the clock goes forward in the night between. */
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	ck_assert(instant_parse_hour("00:30", 1774742400, &at));
+	ck_assert_int_eq(at, 1774742400 + 22 * 3600 + 1800);
+}
+END_TEST
+
 Suite *suite_keep(void)
 {
 	Suite *s = suite_create("keep");
 	TCase *t = tcase_create("expiry");
 
 	tcase_add_loop_test(t, test_expiry, 0, (int)(sizeof(words) / sizeof(words[0])));
+	tcase_add_loop_test(t, test_instant, 0, (int)(sizeof(instants) / sizeof(instants[0])));
+	tcase_add_test(t, test_hour);
 	suite_add_tcase(s, t);
 	return s;
 }

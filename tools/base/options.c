@@ -189,3 +189,51 @@ void options_print(FILE *f, const struct opt *opts)
 		fprintf(f, "  %-34s %s\n", left, o->help);
 	}
 }
+
+/* --- points in time --- */
+
+bool instant_parse(const char *text, time_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S",
+					       "%Y-%m-%d %H:%M", "%Y-%m-%d" };
+
+	for (size_t i = 0; i < NELEM(formats); i++) {
+		struct tm tm = { .tm_isdst = -1 };
+		const char *rest = strptime(text, formats[i], &tm);
+		int day = tm.tm_mday;
+
+		if (!rest)
+			continue;
+		if (*rest == '.')
+			rest += 1 + strspn(rest + 1, "0123456789");
+		if (*rest && strcmp(rest, "Z") != 0)
+			continue;
+		*ret = *rest ? timegm(&tm) : mktime(&tm);
+		/* The 30th of February would be a day in March. */
+		return tm.tm_mday == day;
+	}
+	return false;
+}
+
+bool instant_parse_hour(const char *text, time_t now, time_t *ret)
+{
+	struct tm tm;
+	const char *rest;
+
+	localtime_r(&now, &tm);
+	tm.tm_sec = 0;
+	rest = strptime(text, "%H:%M", &tm);
+	if (rest && *rest)
+		rest = strptime(rest, ":%S", &tm);
+	if (!rest || *rest)
+		return false;
+	for (int days = 0; days < 2; days++, tm.tm_mday++) {
+		struct tm at = tm;
+
+		at.tm_isdst = -1;
+		*ret = mktime(&at);
+		if (*ret > now)
+			return true;
+	}
+	return false;
+}

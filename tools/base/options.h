@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 /* Exit codes; `run` uses those of env(1). */
 enum exit_code {
@@ -41,7 +42,7 @@ struct options {
 	bool judge;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet, verbose;
 	bool journal, dry_run;
-	const char *until, *rule, *callers;
+	const char *lasts, *until, *rule, *callers;
 	bool for_session, for_project, for_always, group, yes;
 	bool ini, json, sarif, follow, all, revoke, help, linger;
 	const char *card, *surfaces;
@@ -119,6 +120,11 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 /* True where word takes opt.  A help text that starts with words of the subcommand ("gc: list what would
  * go", several divided by "; ") restricts the option to those words; otherwise every word takes it. */
 bool option_is_for(const struct opt *opt, const char *word);
+/* RFC 3339 in UTC, as "2026-11-21T14:00:00Z", or a local date and time without the Z; "2026-11-21 14:00" and
+ * "2026-11-21" too. */
+bool instant_parse(const char *text, time_t *ret);
+/* "14:00" or "14:00:30": the next local time of that name after now. */
+bool instant_parse_hour(const char *text, time_t now, time_t *ret);
 /* Prints the options of a table. */
 void options_print(FILE *f, const struct opt *opts);
 /* Reports that word is not one of the candidates, and suggests the nearest one. */

@@ -150,6 +150,7 @@ static void show_rule(struct watch *w, const char *rule)
 	snprintf(line, sizeof(line), "[%.32s] %s", section, rule);
 	snprintf(project, sizeof(project), "for this agent in this project, until %s", w->until);
 	bad = card_text_add(&t, CARD_WHAT, "allow", line) < 0 ||
+	      card_text_add(&t, CARD_WHERE, "m, h", "for 15 minutes, for an hour, in this session") < 0 ||
 	      card_text_add(&t, CARD_WHERE, "s", "until this session ends") < 0 ||
 	      card_text_add(&t, CARD_WHERE, "p", project) < 0 ||
 	      card_text_add(&t, CARD_WHERE, "A", "for this agent always, until it is revoked") < 0;
@@ -236,12 +237,16 @@ void answer_edit(struct watch *w, int key)
 
 void answer_grant(struct watch *w, int key)
 {
+	bool ends = key == 'm' || key == 'h';
+
+	if (ends)
+		until_second((uint64_t)time(NULL) + (key == 'm' ? 15 : 60) * 60, w->until);
 	answer_card(w, (struct card_reply){ .decision = "approved",
-					    .scope = key == 's'	  ? "session"
-						     : key == 'p' ? "project"
-								  : "always",
+					    .scope = key == 'p'	  ? "project"
+						     : key == 'A' ? "always"
+								  : "session",
 					    .rule = w->rule,
-					    .until = key == 'p' ? w->until : NULL });
+					    .until = ends || key == 'p' ? w->until : NULL });
 	if (w->view == VIEW_RULE)
 		card_show(w);
 }

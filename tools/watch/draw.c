@@ -102,7 +102,7 @@ static const char *keys_line(const struct watch *w)
 	if (!w->pad.seen_end)
 		return "Space read to the end, then answer  ? help  q quit";
 	if (w->view == VIEW_RULE)
-		return "grant for: s session  p project  A always   e edit  Esc back";
+		return "grant for: m 15 min  h hour  s session  p project  A always  e edit  Esc back";
 	return w->group ? "for all alike:  y allow  n deny  N deny and tell  1 2 a rule  e write one  g one"
 			: "y allow once  n deny  N deny and tell  1 2 a rule  e write one  g all  ? q";
 }

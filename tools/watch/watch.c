@@ -97,6 +97,7 @@ static const struct key {
 	  answer_rule,
 	  KEY_BOTH },
 	{ { 'e' }, "e", "write a rule in the editor ($VISUAL, $EDITOR)", answer_edit, KEY_BOTH },
+	{ { 'm', 'h' }, "m, h", "grant it for 15 minutes, an hour, in the session", answer_grant, KEY_RULE },
 	{ { 's', 'p', 'A' },
 	  "s, p, A",
 	  "grant it for the session, the project, always",

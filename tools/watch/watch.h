@@ -14,6 +14,7 @@
 
 #include <ncurses.h>
 
+#include "policy/grant/grant_file.h"
 #include "policy/system/system.h"
 
 #include "tools/base/loop.h"
@@ -71,13 +72,13 @@ struct watch {
 	json_t *card;	  /* the card in the pad, of which an answer has the digest; or NULL */
 	struct pad pad;
 	enum view view;
-	bool closed;			/* that card was answered, or its session has ended */
-	bool stale;			/* the cards must be read again */
-	bool failed;			/* the cards of a session could not be read */
-	bool group;			/* the next answer is for all similar cards */
-	bool quit, dirty;		/* dirty: must be drawn */
-	char rule[RULE_MAX], until[11]; /* a wider answer that is prepared */
-	uint64_t dead_ns;		/* no key answers before this time */
+	bool closed;				 /* that card was answered, or its session has ended */
+	bool stale;				 /* the cards must be read again */
+	bool failed;				 /* the cards of a session could not be read */
+	bool group;				 /* the next answer is for all similar cards */
+	bool quit, dirty;			 /* dirty: must be drawn */
+	char rule[RULE_MAX], until[GRANT_UNTIL]; /* a wider answer that is prepared */
+	uint64_t dead_ns;			 /* no key answers before this time */
 	uint64_t touched_ns, listed_ns, started_ns, ends_ns, expired_ns;
 	char status[256];
 	uint64_t status_ns;
@@ -122,7 +123,8 @@ void answer_group(struct watch *w, int key);
 /* Shows the rule that the card offers under this digit, or one from the editor. */
 void answer_rule(struct watch *w, int key);
 void answer_edit(struct watch *w, int key);
-/* Grants the rule that is shown: s for the session, p for the project, A always. */
+/* Grants the rule that is shown: m for 15 minutes, h for an hour, s for the session, p for the project, A
+ * always. */
 void answer_grant(struct watch *w, int key);
 
 /* --- draw.c ------------------------------------------------------------------------------------------- */

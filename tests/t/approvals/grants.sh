@@ -221,15 +221,86 @@ t_over_is_over() {
 	rc_is 3
 }
 
+# asks_touch WORD...: a fenced `touch a` for each word, the next one when there is a file of that name.
+asks_touch() {
+	printf '[session]\ntimeout = 60s\n[commands]\nask = touch\n' | policy
+	bg touch bash -c 'touch a
+		for word; do until test -e "$word"; do sleep 0.05; done; touch a; echo "$word $?"; done' - "$@"
+}
+
+t_a_grant_is_over_at_its_second() {
+	asks_touch go
+	answer --for 1s
+	grep -qE 'for the session until 20[0-9-]{8}T[0-9:]{8}Z' "$S/err" || fail "no end is told: $(cat "$S/err")"
+	until_true 10 eval 'pale grants | grep -q "session until .* (over)"'
+	[ "$(pale grants --json | grep -c '"over": *true')" = 1 ] || fail "not over: $(pale grants --json)"
+	: >go
+	run pale deny "$(pending_id)"
+	bg_wait touch
+	out_has "go 126"
+	verifies
+}
+
+t_a_grant_for_an_hour_holds_until_revoked() {
+	local left
+	asks_touch one two
+	answer --for 1h
+	: >one
+	until_true 10 grep -q "one 0" "$S/touch.out" || fail "it does not hold"
+	run pale grants
+	out_like 'session until [0-9TZ:-]* \((59|60)m left\)'
+	left=$(pale grants --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["left_s"])')
+	[ "$left" -gt 3000 ] && [ "$left" -le 3600 ] || fail "left: $left"
+	run pale revoke "$(grant_id)"
+	rc_is 0
+	: >two
+	run pale deny "$(pending_id)"
+	bg_wait touch
+	out_has "two 126"
+}
+
+# The file says when each is over, and every session obeys it.
+t_kept_grants_end_at_a_time() {
+	local scope
+	for scope in project always; do
+		asks_touch
+		answer "--$scope" --until "$(date -u -d '+1 hour' +%FT%TZ)"
+		bg_wait touch
+		unasked 'touch a'
+		rc_is 0 "$scope"
+		run pale explain exec touch a
+		rc_is 0
+		run faketime '+2 hours' pale explain exec touch a
+		rc_is 3
+		rm "$STATE/grants.ini"
+	done
+	asks_touch go
+	answer --always --for 1s
+	grep -q "always 20[0-9-]*T[0-9:]*Z" "$STATE/grants.ini" || fail "no end: $(cat "$STATE/grants.ini")"
+	until_true 10 eval 'pale grants | grep -q "always until .* (over)"'
+	: >go
+	run pale deny "$(pending_id)"
+	bg_wait touch
+	out_has "go 126"
+}
+
 t_a_day_must_be_one() {
 	local id
 	pushes
 	bg push bash -c 'git push -q origin feature/x'
 	id=$(pending_id) || exit 1
-	for day in 2001-01-01 2026-02-30 2099-01-01 soon; do
+	for day in 2001-01-01 2026-02-30 2099-01-01 soon 24:00 2026-02-30T10:00 2001-01-01T10:00:00Z 2099-01-01T10:00Z; do
 		run pale approve "$id" --yes --project --until "$day"
 		rc_not 0 "until $day"
 	done
+	run pale approve "$id" --yes --until 2001-01-01
+	err_has "is over"
+	for span in 0s 15 1y soon -1h; do
+		run pale approve "$id" --yes "--for=$span"
+		rc_is 2 "for $span"
+	done
+	run pale approve "$id" --yes --for 1h --until 17:30
+	rc_is 2
 	run pale deny "$id"
 	bg_wait push
 	missing "$STATE/grants.ini"

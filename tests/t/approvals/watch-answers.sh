@@ -28,8 +28,8 @@ t_a_long_rule_is_read_to_its_end_or_not_granted() {
 	has_pending || fail "granted what was not read"
 	tmx resize-window -t w -x 80 -y 24
 	must_show "until this session ends"
-	case $(screen | sed -n '/ allow /,/ s  /p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n') in
-	*"allow=touch${names// /}\$s"*) ;;
+	case $(screen | sed -n '/ allow /,/ m, h  /p' | LC_ALL=C sed 's/\xe2\x94\x82//g' | tr -d ' \n') in
+	*"allow=touch${names// /}\$m,h"*) ;;
 	*) fail "not the whole rule: $(screen)" ;;
 	esac
 	keys s

@@ -30,7 +30,7 @@ t_read_to_the_end_first() {
 	sleep 0.7
 	keys y
 	must_show "read it to its end first"
-	keys n N 1 2 e g s p A
+	keys n N 1 2 e g m h s p A
 	sleep 0.5
 	has_pending || fail "answered before it was read"
 	must_not_show "digest"
@@ -120,6 +120,26 @@ t_a_wider_answer_shows_its_rule() {
 	must_show "approved for: session"
 	bg_wait wide
 	out_is "done"
+}
+
+t_a_rule_for_a_time() {
+	ask_touch
+	watch 80 24
+	bg timed bash -c 'touch a; touch a; touch b; touch b; echo "status $?"'
+	settled
+	keys 1
+	must_show "m, h"
+	must_show "15 min"
+	keys h
+	must_show "for: session"
+	settled
+	pale grants | grep -q "session until .* (\(59\|60\)m left)" || fail "not an hour: $(pale grants)"
+	keys 1
+	must_show "grant for:"
+	keys m
+	bg_wait timed
+	out_is "status 0"
+	[ "$(records grant/made '' | wc -l)" = 2 ] || fail "granted $(records grant/made '')"
 }
 
 t_screen_sizes() {

@@ -71,28 +71,6 @@ static bool parse_duration(const char *text, time_t *ret)
 	return false;
 }
 
-/* RFC 3339 in UTC, or a local date and time without a zone. */
-static bool parse_instant(const char *text, time_t *ret)
-{
-	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
-					       "%Y-%m-%d" };
-
-	for (size_t i = 0; i < NELEM(formats); i++) {
-		struct tm tm = { .tm_isdst = -1 };
-		const char *rest = strptime(text, formats[i], &tm);
-
-		if (!rest)
-			continue;
-		if (*rest == '.')
-			rest += 1 + strspn(rest + 1, "0123456789");
-		if (*rest && strcmp(rest, "Z") != 0)
-			continue;
-		*ret = *rest ? timegm(&tm) : mktime(&tm);
-		return true;
-	}
-	return false;
-}
-
 static int set_since(struct filter *f, const char *text)
 {
 	struct tm tm;
@@ -100,7 +78,7 @@ static int set_since(struct filter *f, const char *text)
 
 	if (!text)
 		return 0;
-	if (!parse_duration(text, &at) && !parse_instant(text, &at)) {
+	if (!parse_duration(text, &at) && !instant_parse(text, &at)) {
 		talk("--since wants a span such as 10m, 2h or 3d, or a time such as 2026-11-21T14:00:00Z");
 		return -EINVAL;
 	}

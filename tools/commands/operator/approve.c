@@ -13,7 +13,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <termios.h>
+#include <time.h>
 
+#include "policy/base/expiry.h"
+#include "policy/grant/grant_file.h"
 #include "policy/question/carddigest.h"
 #include "policy/system/cleanup.h"
 
@@ -29,7 +32,8 @@
 struct answer {
 	const char *decision, *scope;
 	const struct options *o;
-	size_t callers; /* callers that the operator was shown: one yes allows that many */
+	size_t callers;	   /* callers that the operator was shown: one yes allows that many */
+	const char *until; /* when the grant is over, as the helper takes it; or NULL */
 };
 
 /* The question to answer, with a connection to its session. */
@@ -179,6 +183,8 @@ static int consent(const struct found *f, const struct answer *a)
 	/* The helper decides whether the rule, or its own offer if there is no rule, can be granted. */
 	if (rule)
 		fprintf(stderr, "  %-12s %s\n", a->scope, shown ? shown : "?");
+	if (a->until)
+		fprintf(stderr, "  %-12s %s\n", "until", a->until);
 	if (a->o->yes)
 		return 0;
 	if (isatty(STDIN_FILENO)) {
@@ -272,12 +278,13 @@ static void tell_result(const struct found *f, const struct answer *a, const jso
 	const char *grant = json_str(result, "grant");
 	size_t i;
 
-	talk("%s %s%s%s in session %s%s%s%s", a->decision, json_str(f->card, "short"),
+	talk("%s %s%s%s%s%s in session %s%s%s%s", a->decision, json_str(f->card, "short"),
 	     strcmp(a->scope, "once") == 0 ? "" : " for ",
 	     strcmp(a->scope, "once") == 0	? ""
 	     : strcmp(a->scope, "session") == 0 ? "the session"
 						: a->scope,
-	     f->ref.id, *grant ? " (grant " : "", grant, *grant ? ": pale revoke takes it back)" : "");
+	     a->until ? " until " : "", a->until ? a->until : "", f->ref.id, *grant ? " (grant " : "", grant,
+	     *grant ? ": pale revoke takes it back)" : "");
 	json_array_foreach((json_t *)also, i, j)
 		talk("%s %.4s with it", a->decision, json_string_value(j) ?: "");
 	if (json_is_true(json_object_get(result, "late")))
@@ -292,7 +299,7 @@ static int send_answer(const struct found *f, const struct answer *a)
 	const struct card_reply reply = { .decision = a->decision,
 					  .scope = a->scope,
 					  .rule = strcmp(a->scope, "once") == 0 ? NULL : a->o->rule,
-					  .until = a->o->until,
+					  .until = a->until,
 					  .reason = a->o->reason,
 					  .with = with };
 	char why[512];
@@ -329,14 +336,41 @@ static int answer_card(const char *id, const struct answer *a)
 	return r < 0 ? EXIT_FINDINGS : EXIT_OK;
 }
 
+/* Finds when the grant is over: what --for says counts from now, and a date is sent as it is.  False after a
+ * message. */
+static bool find_until(const struct options *o, char until[GRANT_UNTIL])
+{
+	int span = o->lasts ? expiry_parse(o->lasts) : 0;
+	time_t now = time(NULL), at = now + span;
+	uint64_t end;
+
+	if (span < 0) {
+		talk("--for wants a span such as 15m, 1h or 7d");
+		return false;
+	}
+	if (o->until && strlen(o->until) < GRANT_DAY && until_end(o->until, &end) == 0) {
+		strcpy(until, o->until);
+		return true;
+	}
+	if (o->until && !instant_parse_hour(o->until, now, &at) && !instant_parse(o->until, &at)) {
+		talk("--until wants a date such as 2026-12-01, or a time such as 17:30 or 2026-12-01T17:30");
+		return false;
+	}
+	until_second((uint64_t)at, until);
+	return true;
+}
+
 static int approve_run(const struct options *o, int argc, char **argv)
 {
+	char until[GRANT_UNTIL];
+	const bool ends = o->lasts || o->until;
 	const struct answer a = { .decision = "approved",
-				  .scope = o->for_always    ? "always"
-					   : o->for_project ? "project"
-					   : o->for_session ? "session"
-							    : "once",
+				  .scope = o->for_always	    ? "always"
+					   : o->for_project	    ? "project"
+					   : o->for_session || ends ? "session"
+								    : "once",
 				  .o = o,
+				  .until = ends ? until : NULL,
 				  .callers = o->callers ? strtoul(o->callers, NULL, 10) : 1 };
 
 	if (argc != 1)
@@ -344,13 +378,13 @@ static int approve_run(const struct options *o, int argc, char **argv)
 	else if (o->for_session + o->for_project + o->for_always > 1)
 		talk("--session, --project and --always cannot be used together");
 	else if (a.callers == 0 || (o->callers && strcmp(a.scope, "once") != 0))
-		talk("--callers needs a number above 0, and cannot be used with --session, --project or "
-		     "--always");
-	else if (o->until && !o->for_project)
-		talk("--until needs --project");
+		talk("--callers needs a number above 0, and cannot be used with --session, --project, "
+		     "--always, --for or --until");
+	else if (o->lasts && o->until)
+		talk("--for and --until cannot be used together");
 	else if (o->rule && strcmp(a.scope, "once") == 0)
-		talk("--rule needs --session, --project or --always");
-	else
+		talk("--rule needs --session, --project, --always, --for or --until");
+	else if (!ends || find_until(o, until))
 		return answer_card(argv[0], &a);
 	return EXIT_USAGE;
 }
@@ -368,8 +402,9 @@ static int deny_run(const struct options *o, int argc, char **argv)
 static const struct opt approve_opts[] = {
 	OPT_FLAG("session", 's', for_session, "what the rule covers, until the session ends"),
 	OPT_FLAG("project", 0, for_project, "what the rule covers, for this agent in this workspace"),
-	OPT_VALUE("until", 0, "DATE", until, "with --project: until that day (YYYY-MM-DD)"),
 	OPT_FLAG("always", 0, for_always, "what the rule covers, for this agent everywhere"),
+	OPT_VALUE("for", 0, "TIME", lasts, "so long, as in 15m, 1h or 7d; alone: in this session"),
+	OPT_VALUE("until", 0, "TIME", until, "until that day (2026-12-01) or time (17:30, 2026-12-01T17:30)"),
 	OPT_VALUE("rule", 0, "LINE", rule, "the policy line to grant, in place of the narrowest"),
 	OPT_FLAG("group", 'g', group, "with all that wait and the rule covers"),
 	OPT_VALUE("callers", 0, "N", callers, "once for each of up to N that ask the same; else for one"),
@@ -384,7 +419,7 @@ static const struct opt deny_opts[] = {
 
 const struct subcommand subcommand_approve = {
 	.name = "approve",
-	.args = "ID [--session | --project [--until DATE] | --always] [--rule LINE] [--group]",
+	.args = "ID [--session | --project | --always] [--for TIME | --until TIME] [--rule LINE] [--group]",
 	.summary = "let what is asked happen, once or for longer",
 	.opts = approve_opts,
 	.usage_status = EXIT_USAGE,

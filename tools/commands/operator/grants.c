@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/base/util.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/options.h"
@@ -44,17 +45,25 @@ static json_t *find_id(const struct all *a, const char *id)
 	return NULL;
 }
 
-static void add_kept(struct all *a, int store)
+/* Sets "over", and for a grant that will be over "left_s". */
+static void set_left(json_t *g)
 {
 	uint64_t end, now = (uint64_t)time(NULL);
+	bool ends = until_end(json_str(g, "until"), &end) == 0;
 
+	(void)json_object_set_new(g, "over", json_boolean(ends && now >= end));
+	if (ends && now < end)
+		(void)json_object_set_new(g, "left_s", json_integer((json_int_t)(end - now)));
+}
+
+static void add_kept(struct all *a, int store)
+{
 	for (size_t i = 0; i < a->kept.list[store].n; i++) {
 		const struct grant_entry *e = &a->kept.list[store].list[i];
 		json_t *j = grant_entry_json(e);
-		bool over = e->until[0] && day_end(e->until, &end) == 0 && now >= end;
 
 		(void)json_object_set_new(j, "store", json_integer(store));
-		(void)json_object_set_new(j, "over", json_boolean(over));
+		set_left(j);
 		(void)json_array_append_new(a->list, j);
 	}
 }
@@ -71,6 +80,7 @@ static void add_session(struct all *a, size_t ref, const json_t *answer)
 
 		if (!kept) {
 			(void)json_object_set_new(j, "session", json_string(a->refs[ref].id));
+			set_left(j);
 			(void)json_array_append(a->list, j);
 		}
 		(void)json_object_set_new(kept ? kept : j, "ref", json_integer((json_int_t)ref));
@@ -163,6 +173,24 @@ static void print_rule(const json_t *g)
 	putchar('\n');
 }
 
+/* "(14m left)", in the largest unit of which there are two. */
+static void print_left(const json_t *g)
+{
+	static const struct {
+		char unit;
+		json_int_t s;
+	} units[] = { { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 } };
+	json_int_t left = json_integer_value(json_object_get(g, "left_s"));
+	size_t i = 0;
+
+	if (json_is_true(json_object_get(g, "over")))
+		printf(" (over)");
+	while (i < NELEM(units) - 1 && left < 2 * units[i].s)
+		i++;
+	if (left)
+		printf(" (%lld%c left)", (long long)(left / units[i].s), units[i].unit);
+}
+
 static void print_item(const json_t *g)
 {
 	printf("%s", paint_on(stdout, PAINT_BOLD));
@@ -170,7 +198,7 @@ static void print_item(const json_t *g)
 	printf("%s", paint_off(stdout));
 	print_member("  ", g, "scope");
 	print_member(" until ", g, "until");
-	printf("%s", json_is_true(json_object_get(g, "over")) ? " (over)" : "");
+	print_left(g);
 	print_member(" ", g, "session");
 	print_member("  ", g, "agent");
 	print_member(" in ", g, "workspace");
