@@ -131,9 +131,10 @@ static int charge(struct helper *h, const char **ret_err)
 	return r;
 }
 
-static void record_stepup(struct helper *h, const struct stepup_task *t, const char *op, const char *verdict)
+/* In the session's ledger, and in the machine's.  0, or -errno of the latter. */
+static int record_stepup(struct helper *h, const struct stepup_task *t, const char *op, const char *verdict,
+			 const char *detail)
 {
-	char detail[64];
 	const struct event e = { .pid = t->pid,
 				 .op = op,
 				 .verdict = verdict,
@@ -141,41 +142,50 @@ static void record_stepup(struct helper *h, const struct stepup_task *t, const c
 				 .approval = t->approval,
 				 .detail = detail };
 
-	snprintf(detail, sizeof(detail), "%u tries left", tries_left(h));
-	if (*verdict == '\0')
-		*detail = '\0';
 	(void)ledger_append(h->ledger, &e);
+	return machine_event(h, &e);
 }
 
 static int check_phrase(struct helper *h, const struct stepup_task *t, const struct passphrase *kept,
 			const char **ret_err)
 {
 	int r = charge(h, ret_err);
+	char left[32];
 
 	if (r < 0)
 		return r;
 	h->stepup->hashes++;
 	r = passphrase_check(kept, t->secret);
 	tries_settle(h, r);
-	if (r == -EACCES)
-		record_stepup(h, t, "stepup/refused", "deny");
+	if (r == -EACCES) {
+		snprintf(left, sizeof(left), "%u tries left", tries_left(h));
+		(void)record_stepup(h, t, "stepup/refused", "deny", left);
+	}
 	return r;
 }
 
-static int keep_phrase(struct helper *h, const struct stepup_task *t)
+/* A change that cannot be recorded is not made. */
+static int keep_phrase(struct helper *h, const struct stepup_task *t, const char **ret_err)
 {
-	int dir = places_open_user(h), r;
+	const char *op = t->what == STEPUP_SET ? "stepup/set" : "stepup/removed";
+	int dir = places_open_user(h), r = dir < 0 ? dir : record_stepup(h, t, op, "", "");
 	struct passphrase made;
 
-	if (dir < 0)
-		return dir;
-	if (t->what == STEPUP_REMOVE)
-		return passphrase_forget(dir);
-	h->stepup->hashes++;
-	r = passphrase_make(&made, t->fresh, t->phrase);
-	if (r == 0)
-		r = passphrase_store(dir, &made);
-	explicit_bzero(&made, sizeof(made));
+	if (r < 0) {
+		*ret_err = "it cannot be recorded (pale log --machine), so nothing was changed";
+		return r;
+	}
+	if (t->what == STEPUP_REMOVE) {
+		r = passphrase_forget(dir);
+	} else {
+		h->stepup->hashes++;
+		r = passphrase_make(&made, t->fresh, t->phrase);
+		if (r == 0)
+			r = passphrase_store(dir, &made);
+		explicit_bzero(&made, sizeof(made));
+	}
+	if (r < 0)
+		(void)record_stepup(h, t, op, "", "not done");
 	return r;
 }
 
@@ -214,9 +224,7 @@ int stepup_run(struct helper *h, const struct stepup_task *t, const char **ret_e
 		r = 0;
 	explicit_bzero(&kept, sizeof(kept));
 	if (r == 0 && t->what != STEPUP_CHECK)
-		r = keep_phrase(h, t);
-	if (r == 0 && t->what != STEPUP_CHECK)
-		record_stepup(h, t, t->what == STEPUP_SET ? "stepup/set" : "stepup/removed", "");
+		r = keep_phrase(h, t, ret_err);
 	if (r < 0 && !*ret_err)
 		*ret_err = sentence(r);
 	return r;

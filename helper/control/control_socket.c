@@ -27,6 +27,7 @@
 #include "helper/base/taint.h"
 #include "helper/ledger/event.h"
 #include "helper/ledger/fold.h"
+#include "helper/ledger/ledger.h"
 #include "helper/ledger/programs.h"
 
 #include "call.h"
@@ -314,8 +315,10 @@ static void refuse_peer(struct helper *h, int fd, pid_t pid, const char *err)
 	/* No decision of the ring has this key: those keys are hashes under a secret. */
 	fold_add(h->fold, (uint64_t)pid, &e, clock_boot_ns());
 	(void)packet_send_json(fd, reply_error(NULL, RPC_REFUSED, detail, NULL));
-	if (tell_launcher_of(h->control, pid))
+	if (tell_launcher_of(h->control, pid)) {
 		warn_launcher(h, pid, proc->exe, err);
+		(void)machine_event(h, &e);
+	}
 	control_notify(h, "approval/refused",
 		       json_pack("{s:I, s:o, s:s}", "pid", (json_int_t)pid, "exe", text_json(proc->exe),
 				 "why", err));

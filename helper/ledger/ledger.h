@@ -15,6 +15,7 @@
  *   kept       ledgers of ended sessions: compressed, the oldest removed
  *   retention  ledgers of sessions that ended long ago
  *   bounds     limits for each owner
+ *   outlives   what outlives a session, in a ledger of its own
  *   mask       removes secrets from texts
  */
 #ifndef PALE_HELPER_LEDGER_H
@@ -109,6 +110,9 @@ void ledger_last(struct ledger *l);
 /* After the last record: removes RESERVE_FILE. */
 void ledger_unreserve(const struct ledger *l);
 void ledger_close(struct ledger *l);
+struct helper;
+/* Writes e to the machine's ledger, and waits until it is on the disk.  0 or -errno. */
+int machine_event(const struct helper *h, const struct event *e);
 /* The head: the hash of the last record that was written to the file. */
 static inline const char *ledger_head(const struct ledger *l)
 {

@@ -41,7 +41,7 @@ struct options {
 	const char *older_than;
 	bool judge;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt, quiet, verbose;
-	bool journal, dry_run;
+	bool journal, dry_run, machine;
 	const char *lasts, *until, *rule, *callers;
 	bool for_session, for_project, for_always, group, yes;
 	bool ini, json, sarif, follow, all, revoke, help, linger;

@@ -18,6 +18,7 @@
 #include "tools/base/options.h"
 #include "tools/base/output.h"
 #include "tools/edit/edit.h"
+#include "tools/ledgers/deeds.h"
 
 static const struct kind {
 	const char *name;
@@ -103,7 +104,9 @@ static int put_policy(struct import *im)
 	_cleanup_free_ char *text = carry_text(im);
 	size_t n[TOLD_KIND_COUNT] = { 0 };
 
-	if (im->o->output && write_new(im->o->output, text) < 0)
+	if (im->o->output && text &&
+	    (machine_note("policy/saved", im->o->output, text, strlen(text)) < 0 ||
+	     machine_done("policy/saved", im->o->output, write_new(im->o->output, text)) < 0))
 		return EXIT_USAGE;
 	for (size_t i = 0; i < im->n_told; i++)
 		n[im->told[i].kind]++;

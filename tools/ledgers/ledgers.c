@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/base/util.h"
+#include "policy/record/machine.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/foreign.h"
@@ -131,6 +132,28 @@ int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n)
 	*ret = l.refs;
 	*ret_n = l.n;
 	return 0;
+}
+
+int ledgers_add_machine(struct ledger_ref **list, size_t *n)
+{
+	static const char *const names[] = { MACHINE_OWN, MACHINE_HELPER };
+	struct list l = { *list, *n };
+	char base[2][PATH_MAX], path[PATH_MAX];
+	struct dirs dirs;
+	int r = dirs_find(&dirs);
+
+	if (r == 0)
+		r = foreign_sessions(base[1], sizeof(base[1]));
+	if (r < 0)
+		return r;
+	strcpy(base[0], dirs.state);
+	*strrchr(base[1], '/') = '\0';
+	for (size_t i = 0; r == 0 && i < NELEM(names); i++)
+		if (path_join(path, sizeof(path), base[i], names[i]) == 0 && access(path, F_OK) == 0)
+			r = add_ledger(&l, base[i], names[i]);
+	*list = l.refs;
+	*n = l.n;
+	return r;
 }
 
 json_t *session_facts(const char *dir)

@@ -19,6 +19,8 @@ struct ledger_ref {
 
 /* Ledgers by the time of their first record, oldest first; prefix selects by session (NULL: all). */
 int ledgers_list(const char *prefix, struct ledger_ref **ret, size_t *ret_n);
+/* Appends the machine's ledgers to such a list: the user's own, and that of a helper of another user. */
+int ledgers_add_machine(struct ledger_ref **list, size_t *n);
 /*
  * Calls fn with each record of the ledger in dir whose line contains the text `having` (NULL: with each),
  * in order, until fn returns other than 0.  Lines that are no records are skipped: `pale log verify`

@@ -170,6 +170,9 @@ t_always_holds_in_its_directory_until_revoked() {
 	run pale revoke "${id:0:6}"
 	rc_is 0
 	out_has "revoked ${id:0:8}"
+	# without a session that could record it
+	run pale log --machine
+	out_has "grant/revoked allow = git push -q origin feature/x"
 	unasked 'git push -q origin feature/x'
 	rc_not 0
 	run pale revoke "$id"

@@ -258,6 +258,22 @@ on_grants() {
 	until_true 10 bash -c "ls /run/pale/$(id -u "$T_USER")/*/session.json >/dev/null 2>&1"
 	run pale revoke "$id"
 	rc_is 0 "pale revoke"
+	# What outlives a session is recorded where its owner cannot change it.
+	as "$T_USER" python3 -c 'import glob, json, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(glob.glob("/run/pale/%s/*/control.sock" % sys.argv[1])[0])
+s.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "stepup/set",
+    "params": {"new": "correct horse battery", "phrase": "seven blue herons"}}).encode())
+assert "result" in json.loads(s.recv(65536))' "$(id -u "$T_USER")" || fail "no passphrase is set"
+	file=${file%/*}/machine-helper/ledger.jsonl
+	as "$T_USER" grep -q '"op":"stepup/set"' "$file" || fail "it is not recorded, or its owner cannot read it"
+	! as "$T_USER" test -w "$file" || fail "its owner can write it"
+	! as "$OTHER" test -r "$file" || fail "another user can read it"
+	run pale log --machine
+	out_has "stepup/set"
+	run pale log verify --machine
+	rc_is 0 "pale log verify --machine"
+	out_has "ok: machine-helper: 1 records"
 	kill "$long"
 	run pale explain exec cp file copy
 	rc_is 3

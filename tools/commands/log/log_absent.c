@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "policy/base/util.h"
+#include "policy/record/machine.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/options.h"
@@ -108,7 +109,7 @@ static void report_missing(const struct missing *m, json_t *list)
 int log_absent(const struct options *o, const struct ledger_ref *refs, size_t n, const char *removed_until,
 	       json_t *list)
 {
-	struct absent a = { .refs = refs, .n_refs = n, .session = o->session };
+	struct absent a = { .refs = refs, .n_refs = n, .session = o->machine ? MACHINE_PREFIX : o->session };
 	char kept[32];
 	time_t ago = time(NULL) - (time_t)LEDGER_DAYS * 86400;
 	_cleanup_free_ struct ledger_ref *now = NULL;
@@ -126,7 +127,10 @@ int log_absent(const struct options *o, const struct ledger_ref *refs, size_t n,
 		talk("the journal cannot be read: %s", strerror(-e));
 	code = EXIT_OK;
 	/* List the ledgers again: sessions may have started and ended since. */
+	a.n_refs = 0;
 	e = ledgers_list(NULL, &now, &a.n_refs);
+	if (e == 0)
+		e = ledgers_add_machine(&now, &a.n_refs);
 	a.refs = e < 0 ? NULL : now;
 	for (size_t i = 0; e >= 0 && i < a.n; i++)
 		if (!is_there(&a, a.list[i].session)) {

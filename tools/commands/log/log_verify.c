@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "policy/record/chain.h"
+#include "policy/record/machine.h"
 #include "policy/system/cleanup.h"
 #include "policy/wire/ring.h"
 
@@ -39,8 +40,8 @@ struct result {
 	uint64_t records, bad_line, bad_seq;
 	const char *why; /* NULL: the chain holds */
 	size_t torn;
-	bool running, unreadable;
-	bool not_in_journal; /* --journal, and the journal has no head of this session */
+	bool running, unreadable, endless; /* endless: the machine's */
+	bool not_in_journal;		   /* --journal, and the journal has no head of this session */
 	const struct unwritten_files *unwritten;
 	struct record_chain chain;
 };
@@ -88,7 +89,10 @@ static uid_t owner_of(const struct options *o, const char *path)
 /* Sets the key, the owner and the head to verify against.  0, or -EINVAL after a message. */
 static int arm(const struct options *o, struct result *r)
 {
-	const char *key = o->key ? o->key : is_kept_by_another(r->path) ? SEALED_KEY : NULL;
+	const char *key = o->key ? o->key
+			  : is_kept_by_another(r->path) && !strstr(r->path, "/" MACHINE_HELPER "/")
+				  ? SEALED_KEY
+				  : NULL;
 	int e = key ? pin_key(&r->chain, key) : 0;
 
 	uid_t owner = owner_of(o, r->path);
@@ -125,13 +129,14 @@ static void arm_heads(const struct options *o, struct result *r, const char *lin
 
 	if (record_from_line(line, len, &rec, &err) < 0)
 		return;
+	r->endless = strcmp(rec.r.session, MACHINE_OWN) == 0 || strcmp(rec.r.session, MACHINE_HELPER) == 0;
 	e = heads_kept(rec.r.session, expect, &r->chain);
 	if (e < 0)
 		talk("the kept heads cannot be read: %s", strerror(-e));
 	e = o->journal ? from_journal(r, &rec.r) : 0;
 	if (e < 0)
 		talk("the journal cannot be read: %s", strerror(-e));
-	r->not_in_journal = o->journal && e <= 0;
+	r->not_in_journal = o->journal && e <= 0 && !r->endless;
 	record_done(&rec);
 }
 
@@ -214,7 +219,8 @@ static int check_ledger(const struct options *o, struct result *res)
 
 static bool is_good(const struct result *r)
 {
-	return !r->why && (r->running || (r->chain.ended && r->torn == 0 && !r->not_in_journal));
+	return !r->why &&
+	       (r->running || r->endless || (r->chain.ended && r->torn == 0 && !r->not_in_journal));
 }
 
 /* --- output --------------------------------------------------------------------------------------------- */
@@ -305,17 +311,17 @@ static void print_result(const struct result *r)
 		printf("%s\n", r->why);
 	else if (r->why)
 		printf("line %" PRIu64 " (record #%" PRIu64 "): %s\n", r->bad_line, r->bad_seq, r->why);
-	else if (r->torn && !r->running)
+	else if (r->torn && !r->running && !r->endless)
 		printf("the last line is torn: %zu bytes after record #%" PRIu64
 		       " (the helper or the machine died while writing), %s\n",
 		       r->torn, r->records, seal);
-	else if (!r->chain.ended && !r->running)
+	else if (!r->chain.ended && !r->running && !r->endless)
 		printf("no end record after #%" PRIu64
 		       ": the ledger was cut short, or its helper was killed, %s\n",
 		       r->records, seal);
 	else
 		printf("%" PRIu64 " records, head %.12s%s, %s%s\n", r->records, r->chain.prev,
-		       r->chain.ended ? "" : ", still running", seal,
+		       r->chain.ended || r->endless ? "" : ", still running", seal,
 		       r->not_in_journal ? ", and " NOT_IN_JOURNAL : "");
 	if (r->chain.lost)
 		printf("  %" PRIu64 " records were lost, as the ledger says\n", r->chain.lost);
@@ -394,8 +400,10 @@ static int verify_sessions(const struct options *o, const struct unwritten_files
 	_cleanup_free_ struct ledger_ref *refs = NULL;
 	char removed_until[32] = "";
 	size_t n = 0;
-	int worst = EXIT_OK, code, e = ledgers_list(o->session, &refs, &n);
+	int worst = EXIT_OK, code, e = o->machine ? 0 : ledgers_list(o->session, &refs, &n);
 
+	if (e == 0 && !o->session)
+		e = ledgers_add_machine(&refs, &n);
 	if (e < 0) {
 		talk("the ledgers cannot be read: %s", strerror(-e));
 		return EXIT_USAGE;
@@ -415,7 +423,7 @@ static int verify_sessions(const struct options *o, const struct unwritten_files
 	}
 	code = log_absent(o, refs, n, removed_until, list);
 	if (n == 0 && code == EXIT_OK) {
-		talk(o->session ? "there is no session %s" : "no session has been run yet", o->session);
+		talk(o->session ? "there is no session %s" : "nothing is recorded yet", o->session);
 		return o->session ? EXIT_USAGE : EXIT_OK;
 	}
 	return code > worst ? code : worst;

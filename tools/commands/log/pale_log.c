@@ -176,7 +176,7 @@ static void print_heading(struct viewer *v, const struct ledger_ref *ref)
 {
 	_cleanup_free_ char *agent = NULL;
 
-	if (v->last == ref->session || v->o->session)
+	if (v->last == ref->session || v->o->session || v->o->machine)
 		return;
 	v->last = ref->session;
 	agent = session_fact(ref->dir, "agent");
@@ -283,11 +283,11 @@ static int tails_add(struct tails *all, const struct ledger_ref *ref)
 }
 
 /* Adds ledgers that are new since the last call. */
-static int tails_update(struct tails *all, const char *session)
+static int tails_update(struct tails *all, const char *session, bool machine)
 {
 	_cleanup_free_ struct ledger_ref *refs = NULL;
 	size_t n = 0;
-	int r = ledgers_list(session, &refs, &n);
+	int r = machine ? ledgers_add_machine(&refs, &n) : ledgers_list(session, &refs, &n);
 
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (!has_tail(all, refs[i].session))
@@ -301,7 +301,7 @@ static int show_all(struct viewer *v, struct tails *all)
 	int r;
 
 	do {
-		r = tails_update(all, v->o->session);
+		r = tails_update(all, v->o->session, v->o->machine);
 		/* The list may have moved, and with it the string of the heading. */
 		if (all->n != shown)
 			v->last = NULL;
@@ -314,7 +314,10 @@ static int show_all(struct viewer *v, struct tails *all)
 			(void)poll(NULL, 0, FOLLOW_MS);
 	} while (r == 0 && v->o->follow && !ferror(stdout));
 	if (r == 0 && all->n == 0)
-		talk(v->o->session ? "there is no session %s" : "no session has been run yet", v->o->session);
+		talk(v->o->machine   ? "nothing outside of sessions is recorded yet"
+		     : v->o->session ? "there is no session %s"
+				     : "no session has been run yet",
+		     v->o->session);
 	return r;
 }
 
@@ -345,6 +348,10 @@ static int log_run(const struct options *o, int argc, char **argv)
 {
 	static const char *const verbs[] = { "verify", "prune", NULL };
 
+	if (o->machine && (o->session || (argc && strcmp(argv[0], "prune") == 0))) {
+		talk("--machine is for what no session did and nothing removes");
+		return EXIT_USAGE;
+	}
 	if (argc == 0)
 		return show(o);
 	if (strcmp(argv[0], "verify") == 0)
@@ -358,6 +365,7 @@ static int log_run(const struct options *o, int argc, char **argv)
 static const struct opt opts[] = {
 	OPT_FLAG("all", 'a', all, "what was only read, too, and what was not printed"),
 	OPT_VALUE("session", 0, "ID", session, "this session only"),
+	OPT_FLAG("machine", 'm', machine, "what happened outside of sessions: trust, policies, passphrases"),
 	OPT_VALUE("op", 0, "NAME", op, "this operation only: read, write, exec, connect ..."),
 	OPT_VALUE("verdict", 0, "VERDICT", verdict, "allow, ask or deny"),
 	OPT_VALUE("since", 0, "TIME", since, "10m, 2h, 3d, or a time as 2026-11-21T14:00:00Z"),

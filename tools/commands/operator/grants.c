@@ -14,6 +14,7 @@
 #include "tools/base/options.h"
 #include "tools/base/output.h"
 #include "tools/cards/grants.h"
+#include "tools/ledgers/deeds.h"
 #include "tools/sessions/control_client.h"
 #include "tools/sessions/sessions.h"
 
@@ -306,6 +307,8 @@ static int revoke_by_file(const struct all *a, const json_t *g)
 	r = kept_revoke(a->kept.dir[KEPT_OWN], json_str(g, "id"));
 	if (r < 0)
 		talk("the grant is not revoked: %s", strerror(-r));
+	else
+		(void)machine_note("grant/revoked", json_str(g, "line"), NULL, 0);
 	return r;
 }
 

@@ -18,6 +18,7 @@
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
 #include "tools/cards/stepup.h"
+#include "tools/ledgers/deeds.h"
 #include "tools/sessions/control_client.h"
 #include "tools/sessions/sessions.h"
 
@@ -170,8 +171,10 @@ static int check_old(const struct keeper *k, const char *method, const struct ty
 	if (k->dir < 0)
 		return ask_remote(k, method, t);
 	r = passphrase_check(&k->kept, t->old);
-	if (r == -EACCES)
+	if (r == -EACCES) {
+		machine_refused("stepup/refused", "this is not the passphrase");
 		return tell_failure(r, "this is not the passphrase");
+	}
 	return r < 0 ? tell_failure(r, "the passphrase cannot be checked") : 0;
 }
 
@@ -191,7 +194,9 @@ static int set_passphrase(struct keeper *k, struct typed *t)
 		return ask_remote(k, "stepup/set", t);
 	r = passphrase_make(&made, t->fresh, t->phrase);
 	if (r == 0)
-		r = passphrase_store(k->dir, &made);
+		r = machine_note("stepup/set", "", NULL, 0);
+	if (r == 0)
+		r = machine_done("stepup/set", "", passphrase_store(k->dir, &made));
 	explicit_bzero(&made, sizeof(made));
 	return r < 0 ? tell_failure(r, "the passphrase cannot be kept") : 0;
 }
@@ -204,7 +209,9 @@ static int take_away(struct keeper *k, struct typed *t)
 		r = check_old(k, "stepup/remove", t);
 	if (r < 0 || k->dir < 0)
 		return r;
-	r = passphrase_forget(k->dir);
+	r = machine_note("stepup/removed", "", NULL, 0);
+	if (r == 0)
+		r = machine_done("stepup/removed", "", passphrase_forget(k->dir));
 	return r < 0 ? tell_failure(r, "the passphrase cannot be removed") : 0;
 }
 

@@ -14,6 +14,7 @@
 #include "tools/edit/edit.h"
 #include "tools/gather/dotenv.h"
 #include "tools/gather/pins.h"
+#include "tools/ledgers/deeds.h"
 #include "tools/sessions/sessions.h"
 
 /* --- one file ---------------------------------------------------------------------------------------- */
@@ -85,12 +86,20 @@ static int pin(struct pinning *p)
 	r = consider(p);
 	if (r < 0)
 		return r;
-	return pin_write(p->file, p->path, p->text, p->len, p->is_env ? p->counts : p->text, p->counts_len);
+	r = machine_note("trust/given", p->path, p->text, p->len);
+	return r < 0 ? r
+		     : machine_done("trust/given", p->path,
+				    pin_write(p->file, p->path, p->text, p->len,
+					      p->is_env ? p->counts : p->text, p->counts_len));
 }
 
 static int unpin(const struct pinning *p)
 {
-	return unlink(p->file) < 0 && errno != ENOENT ? -errno : 0;
+	if (unlink(p->file) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	/* What only tightens is done on a full disk too. */
+	(void)machine_note("trust/revoked", p->path, NULL, 0);
+	return 0;
 }
 
 static void tell_pinned(const struct pinning *p, int r)

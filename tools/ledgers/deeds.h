@@ -1,0 +1,17 @@
+/*
+ * What `pale` does outside of sessions, in the machine's ledger (policy/record/machine.h): `pale log
+ * --machine`.  A deed is recorded before it is done, and is not done where it cannot be recorded.
+ */
+#ifndef PALE_DEEDS_H
+#define PALE_DEEDS_H
+
+#include "policy/record/machine.h"
+
+/* Records op on target with the SHA-256 of text (NULL: none).  0, or -errno after a message. */
+int machine_note(const char *op, const char *target, const char *text, size_t len);
+/* Records what was refused, and why. */
+void machine_refused(const char *op, const char *why);
+/* Records that a noted deed failed, where r is -errno.  Returns r. */
+int machine_done(const char *op, const char *target, int r);
+
+#endif
