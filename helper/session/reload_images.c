@@ -58,6 +58,7 @@ static const char *make_own(struct helper *h, struct plan *plan, struct policy *
 	p->s.level = h->level;
 	p->s.proves = stepup_proves(h, p->s.stepup);
 	p->s.pass = h->image.h->pass;
+	p->s.began = h->image.h->began;
 	plan->floor_alone = h->image.h->reads == READS_FLOOR;
 	p->s.reads = (enum reads)h->image.h->reads;
 	if (r == 0)

@@ -167,9 +167,13 @@ static const char *read_message(struct helper *h, json_t *msg)
 
 /* --- the policy --- */
 
-/* Sets the level and, at `full`, the pass: the number that hooks put into calls that they have allowed. */
+/*
+ * Sets the level, the time and, at `full`, the pass: the number that hooks put into calls that they have
+ * allowed.
+ */
 static int set_level(struct settings *s, enum level level)
 {
+	s->began = clock_real_ns();
 	s->level = level;
 	while (level == LEVEL_FULL && s->pass == 0)
 		if (getrandom(&s->pass, sizeof(s->pass), 0) != (ssize_t)sizeof(s->pass))

@@ -17,6 +17,7 @@ struct git_scan {
 	struct cmd_view view;
 	const struct image *img; /* NULL: no branch is protected, only wants is needed */
 	const char *head;
+	bool local; /* it writes to this repository alone */
 	unsigned wants;
 	bool hit;
 	uint32_t rule;
@@ -53,6 +54,7 @@ static void touch_unknown(struct git_scan *s)
 	size_t n;
 	const struct branch_pattern *p = patterns(s, &n);
 
+	s->wants |= s->local ? GIT_WANTS_NEW : 0;
 	if (n > 0 && !s->hit)
 		s->rule = p[0].rule;
 	s->hit |= n > 0;
@@ -64,6 +66,7 @@ static void touch_branch(struct git_scan *s, const char *name)
 	size_t n, len = strlen(name);
 	const struct branch_pattern *p = patterns(s, &n);
 
+	s->wants |= s->local ? GIT_WANTS_NEW : 0;
 	for (size_t i = 0; i < n && !s->hit; i++) {
 		const char *pat = git_short_branch(image_str(s->img, p[i].pattern));
 
@@ -107,7 +110,7 @@ static void touch_goal(struct git_scan *s, const char *word)
  */
 static void touch_place(struct git_scan *s, const char *word)
 {
-	if (s->img && strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
+	if (!s->img || strcmp(word, image_str(s->img, s->img->h->git_head)) != 0)
 		touch_goal(s, word);
 }
 
@@ -433,19 +436,20 @@ static void scan_rebase(struct git_scan *s)
 static const struct {
 	const char *sub;
 	void (*scan)(struct git_scan *s);
+	bool local;
 } scans[] = {
-	{ "push", scan_push },
-	{ "send-pack", scan_push },
-	{ "http-push", scan_push },
-	{ "fetch", scan_fetch },
-	{ "pull", scan_fetch },
-	{ "checkout", scan_checkout },
-	{ "switch", scan_switch },
-	{ "branch", scan_branch },
-	{ "update-ref", scan_update_ref },
-	{ "symbolic-ref", scan_symbolic_ref },
-	{ "worktree", scan_worktree },
-	{ "rebase", scan_rebase },
+	{ "push", scan_push, false },
+	{ "send-pack", scan_push, false },
+	{ "http-push", scan_push, false },
+	{ "fetch", scan_fetch, false },
+	{ "pull", scan_fetch, false },
+	{ "checkout", scan_checkout, true },
+	{ "switch", scan_switch, true },
+	{ "branch", scan_branch, true },
+	{ "update-ref", scan_update_ref, true },
+	{ "symbolic-ref", scan_symbolic_ref, true },
+	{ "worktree", scan_worktree, true },
+	{ "rebase", scan_rebase, true },
 };
 
 static void scan_helper(struct git_scan *s)
@@ -457,16 +461,24 @@ static void scan_helper(struct git_scan *s)
 
 static void scan_command(struct git_scan *s, const struct command *c)
 {
+	bool is_new = s->head && strcmp(s->head, GIT_NEW) == 0;
+
 	s->view = cmd_view_of(c);
+	if (is_new)
+		s->head = "";
 	if (strncmp(s->view.word, "remote-", 7) == 0)
 		scan_helper(s);
 	if (s->head && strcmp(s->head, GIT_UNTOLD) == 0)
 		s->head = "";
 	if (s->head && has_namespace(s))
 		s->head = "";
-	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++)
+	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
+		s->local = scans[i].local;
+		if (s->local && is_new)
+			continue;
 		if (strcmp(s->view.word, scans[i].sub) == 0 || git_could_correct(s->view.word, scans[i].sub))
 			scans[i].scan(s);
+	}
 }
 
 bool git_touches_trunk(const struct image *img, const struct command *c, const char *head, uint32_t *ret_rule)

@@ -37,8 +37,10 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 #define GIT_WANTS_HEAD	 1u /* HEAD's branch */
 #define GIT_WANTS_CONFIG 2u /* whether configuration could send a push elsewhere: head is "" then */
 #define GIT_WANTS_CALLER 4u /* which process executes a remote helper; head: GIT_ITSELF if it is git */
+#define GIT_WANTS_NEW	 8u /* whether the session made the repository: head is GIT_NEW then */
 #define GIT_ITSELF	 "-"
 #define GIT_UNTOLD	 "?" /* as "", but new configuration may send a push anywhere: no allow covers it */
+#define GIT_NEW		 "^" /* the repository has no remote, and none of its branches was there before */
 unsigned git_wants(const struct command *c);
 
 /*

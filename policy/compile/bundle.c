@@ -28,9 +28,10 @@ static const size_t strings[] = {
 };
 
 static const size_t flags[] = {
-	FIELD(danger),	  FIELD(allow_sensitive), FIELD(allow_denylisted), FIELD(allow_unhooked),
-	FIELD(no_prompt), FIELD(observe),	  FIELD(relocated),	   FIELD(judge),
-	FIELD(keep_home), FIELD(level_hooks),	  FIELD(abi_max),	   FIELD(observes),
+	FIELD(danger),	   FIELD(allow_sensitive), FIELD(allow_denylisted), FIELD(allow_unhooked),
+	FIELD(no_prompt),  FIELD(observe),	   FIELD(relocated),	    FIELD(judge),
+	FIELD(keep_home),  FIELD(level_hooks),	   FIELD(abi_max),	    FIELD(observes),
+	FIELD(git_unborn),
 };
 
 /* The lists whose entries are one string or two; struct real and struct ident are just two strings. */

@@ -275,8 +275,8 @@ static int write_sections(const struct compiler *c, struct bytes *out, struct im
 	return out->err;
 }
 
-/* The pass is not part of the id: the same policy has the same id in every session. */
-static int compile_finish(const struct compiler *c, struct image_header *h, uint64_t pass,
+/* Pass and time are not part of the id: the same policy has the same id in every session. */
+static int compile_finish(const struct compiler *c, struct image_header *h, uint64_t pass, uint64_t began,
 			  uint8_t **ret_bytes, size_t *ret_size)
 {
 	struct bytes out = { 0 };
@@ -292,6 +292,7 @@ static int compile_finish(const struct compiler *c, struct image_header *h, uint
 	memcpy(out.p, h, sizeof(*h));
 	h->id = image_checksum(out.p + CHECK_FROM, out.len - CHECK_FROM);
 	h->pass = pass;
+	h->began = began;
 	memcpy(out.p, h, sizeof(*h));
 	h->checksum = image_checksum(out.p + CHECK_FROM, out.len - CHECK_FROM);
 	memcpy(out.p, h, sizeof(*h));
@@ -345,11 +346,13 @@ int image_compile(const struct policy *p, const struct image *outer, struct diag
 	h.workspace = compile_string(&c, p->workspace);
 	h.home = compile_string(&c, p->home);
 	h.git_head = compile_string(&c, p->git_head ? p->git_head : "");
+	h.git_unborn = around ? around->git_unborn : p->git_unborn;
 	h.preset = compile_string(&c, p->preset);
 	if (!err)
 		err = c.err ? c.err : c.sec[SEC_STRINGS].err;
 	if (!err)
-		err = compile_finish(&c, &h, around ? around->pass : p->s.pass, ret_bytes, ret_size);
+		err = compile_finish(&c, &h, around ? around->pass : p->s.pass,
+				     around ? around->began : p->s.began, ret_bytes, ret_size);
 	for (size_t i = 0; i < SEC_COUNT; i++)
 		bytes_done(&c.sec[i]);
 	free(c.intern);

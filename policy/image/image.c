@@ -133,13 +133,14 @@ bool image_is_within(const struct image *img, const struct image *around)
 	return false;
 }
 
-/* The part of the header that comes from the policy alone: without the pass, and without the checksum. */
+/* The part of the header that comes from the policy alone: without what each session has of its own, and
+ * without the checksum. */
 static struct image_header common_header(const struct image *img)
 {
 	struct image_header h;
 
 	memcpy(&h, img->h, sizeof(h));
-	h.pass = h.checksum = 0;
+	h.pass = h.began = h.checksum = 0;
 	return h;
 }
 

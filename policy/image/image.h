@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 12u
+#define IMAGE_VERSION 13u
 /* The versions of all that the processes of a session share (ring.h, wire.h).  They stand in the image,
  * which none of these processes can write. */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
@@ -63,13 +63,15 @@ struct image_header {
 	uint64_t checksum;    /* of everything after this field */
 	uint64_t id;	      /* made from the content, so that the same policy gives the same image */
 	uint64_t parent;      /* id of the image around this one, 0 = none */
-	uint64_t pass; /* what a hook puts in args[5] of a call that it allowed; 0 = the gate is closed */
+	uint64_t pass;	/* what a hook puts in args[5] of a call that it allowed; 0 = the gate is closed */
+	uint64_t began; /* when the session did, in ns of CLOCK_REALTIME; 0: that is not known */
 	uint8_t mode, approvals, reads, network;
 	uint8_t relative_only, children_in_ro, allow_sensitive, allow_denylisted;
 	uint8_t allow_danger, allow_unhooked, level, stepup;
-	uint8_t observe;   /* what no rule names is allowed, except a socket of another program */
-	uint8_t launch;	   /* enum launching */
-	uint8_t unused[2]; /* padding, named because headers are compared whole */
+	uint8_t observe;    /* what no rule names is allowed, except a socket of another program */
+	uint8_t launch;	    /* enum launching */
+	uint8_t git_unborn; /* the repository that the workspace is of had no branch when the session began */
+	uint8_t unused;	    /* padding, named because headers are compared whole */
 	uint32_t cmd_default, net_default; /* verdicts */
 	uint32_t timeout_s;
 	uint32_t workspace, home; /* string offsets */

@@ -240,6 +240,7 @@ static int copy_dirs(const struct bundle *b, struct policy *p)
 	p->workspace = strdup(b->workspace ? b->workspace : "");
 	p->home = strdup(b->home ? b->home : "");
 	p->git_head = b->git_head ? strdup(b->git_head) : NULL;
+	p->git_unborn = b->git_unborn;
 	return p->workspace && p->home && (p->git_head || !b->git_head) ? 0 : -ENOMEM;
 }
 

@@ -85,6 +85,8 @@ struct bundle {
 	char *git_head;
 	char **git_trunk;
 	size_t n_git_trunk;
+	bool git_unborn; /* the repository had no branch and no remote then; set only where it is
+			    workspace/.git */
 	char **unproven; /* prefixes in reals whose links a session may have made; they open nothing */
 	size_t n_unproven;
 	bool danger, allow_sensitive, allow_denylisted, allow_unhooked, no_prompt;

@@ -122,6 +122,7 @@ struct settings {
 	bool proves; /* an act that cannot be undone needs a second proof: stepup, and a passphrase is set */
 	enum level level; /* what enforces the policy; inside an outer image, the outer one's */
 	uint64_t pass;	  /* see struct image_header; inside an outer image, the outer one's */
+	uint64_t began;	  /* the same */
 };
 
 struct policy_ident {
@@ -133,7 +134,8 @@ struct policy {
 	struct settings s;
 	char *workspace; /* real path */
 	char *home;
-	char *git_head; /* from the bundle: the branch of the workspace, or NULL */
+	char *git_head;	 /* from the bundle: the branch of the workspace, or NULL */
+	bool git_unborn; /* from the bundle */
 	char *preset;
 	char *level_file; /* where the [session] level in force was set, or NULL */
 	unsigned level_line;

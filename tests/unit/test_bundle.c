@@ -29,6 +29,7 @@ START_TEST(bundle_journey)
 	bundle_add_git_keep(&b, "/r/config");
 	bundle_add_git_keep(&b, "/r/hooks");
 	b.git_head = strdup("main");
+	b.git_unborn = true;
 	bundle_add_git_trunk(&b, "release/1");
 	bundle_add_real(&b, "/a", "/\xff");
 	bundle_add_ident(&b, "git", BUILD_ID);
@@ -45,6 +46,7 @@ START_TEST(bundle_journey)
 	ck_assert_str_eq(c.git_write[0], "/r/objects");
 	ck_assert_uint_eq(c.n_git_keep, 2);
 	ck_assert_str_eq(c.git_head, "main");
+	ck_assert(c.git_unborn);
 	ck_assert_uint_eq(c.n_git_trunk, 1);
 	ck_assert_str_eq(c.git_trunk[0], "release/1");
 	ck_assert_str_eq(c.reals[0].real, "/\xff");
@@ -78,7 +80,7 @@ START_TEST(bundle_refuses)
 	} wrong[] = {
 		{ "an unknown string", 0, 1u << 12 },
 		{ "a string that is not there", 0, 3 },
-		{ "an unknown flag", 4, 1u << 12 },
+		{ "an unknown flag", 4, 1u << 13 },
 		{ "a string without its NUL", 8, 1 },
 		{ "a string that is longer than all", 8, UINT32_MAX },
 		{ "an empty string that has no NUL", 8, 0 },

@@ -341,6 +341,18 @@ static struct decision on_branch(const struct fixture *f, const char *command, c
 	return d;
 }
 
+static unsigned wants_of(const char *command)
+{
+	struct request req = { .op = OP_EXEC };
+	struct line l;
+
+	line_split(&l, command);
+	req.path = l.path;
+	req.argv = l.argv;
+	req.argc = l.n;
+	return command_wants_branch(&req);
+}
+
 START_TEST(test_denied)
 {
 	struct decision d;
@@ -389,6 +401,40 @@ START_TEST(test_began_on)
 		ck_assert_msg(on_branch(&f, back[i], "x").verdict == VERDICT_ALLOW, "%s", back[i]);
 	for (size_t i = 0; i < NELEM(not_back); i++)
 		ck_assert_msg(on_branch(&f, not_back[i], "x").reason == REASON_TRUNK, "%s", not_back[i]);
+	fixture_done(&f);
+}
+END_TEST
+
+/* In a repository of the session's own a branch may be made and moved, but not pushed or fetched over. */
+START_TEST(test_new)
+{
+	static const char *const local[] = {
+		"git branch -M main",	     "git branch -m main master",
+		"git checkout -b main",	     "git checkout -B main x",
+		"git checkout main",	     "git switch -c main",
+		"git switch master",	     "git branch -D main",
+		"git branch -f main x",	     "git update-ref refs/heads/main x",
+		"git worktree add w main",   "git rebase x main",
+		"git update-ref -d HEAD",    "git symbolic-ref HEAD refs/heads/main",
+		"git checkout --orphan main"
+	};
+	static const char *const online[] = { "git push",	    "git push x main",
+					      "git push x HEAD",    "git fetch x y:main",
+					      "git remote-https x", "git send-pack x main",
+					      "git pull x y:main" };
+	struct fixture f;
+
+	trunk_init(&f);
+	for (size_t i = 0; i < NELEM(local); i++) {
+		ck_assert_msg(on_branch(&f, local[i], GIT_NEW).verdict == VERDICT_ALLOW, "%s", local[i]);
+		ck_assert_msg(wants_of(local[i]) & GIT_WANTS_NEW, "%s", local[i]);
+	}
+	for (size_t i = 0; i < NELEM(online); i++) {
+		ck_assert_msg(on_branch(&f, online[i], GIT_NEW).reason == REASON_TRUNK, "%s", online[i]);
+		ck_assert_msg(!(wants_of(online[i]) & GIT_WANTS_NEW), "%s", online[i]);
+	}
+	ck_assert_uint_eq(wants_of("git branch"), 0);
+	ck_assert_uint_eq(wants_of("git checkout -- file"), 0);
 	fixture_done(&f);
 }
 END_TEST
@@ -491,6 +537,7 @@ Suite *suite_git(void)
 	tcase_add_loop_test(t, test_passed, 0, NELEM(passed));
 	tcase_add_test(t, test_by_config);
 	tcase_add_test(t, test_began_on);
+	tcase_add_test(t, test_new);
 	tcase_add_loop_test(t, test_by_head, 0, NELEM(by_head));
 	tcase_add_loop_test(t, test_online, 0, NELEM(lines));
 	tcase_add_test(t, test_details);

@@ -386,8 +386,10 @@ START_TEST(test_pass_is_no_part_of_the_id)
 	id = fx.img.h->id;
 	free(fx.bytes);
 	fx.p.s.pass = 0x0123456789abcdef;
+	fx.p.s.began = 1;
 	fixture_compile(&fx);
 	ck_assert_uint_eq(fx.img.h->pass, 0x0123456789abcdef);
+	ck_assert_uint_eq(fx.img.h->began, 1);
 	ck_assert_uint_eq(fx.img.h->id, id);
 	free(fx.bytes);
 	fx.p.s.level = LEVEL_STRICT;

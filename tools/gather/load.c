@@ -91,8 +91,8 @@ static int build(struct loaded *l, struct diags *d)
 {
 	int r = bundle_parse(&l->bundle, NULL, &l->policy, d);
 
-	/* The bundle names the protected branches only now. */
-	if (r == 0 && l->bundle.n_git_trunk > 0)
+	/* The bundle says only now what it knows of branches. */
+	if (r == 0 && (l->bundle.n_git_trunk > 0 || l->bundle.git_unborn))
 		r = parse_proven(&l->bundle, &l->policy);
 	l->policy.s.level = l->level;
 	l->policy.s.proves = proves(l->policy.s.stepup);

@@ -28,8 +28,6 @@
 #include "tools/base/paths.h"
 #include "tools/base/readfile.h"
 
-#define CONF_MAX (64 * 1024)
-
 static bool starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
@@ -52,6 +50,9 @@ static bool go(const char *dir, const char *path, char ret[PATH_MAX])
 	char link[64];
 	ssize_t n;
 
+	/* Within a session, which has no openat2(2), pale only explains. */
+	if (fd < 0 && at >= 0 && errno == ENOSYS)
+		fd = openat(at, path, (int)how.flags);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = fd < 0 ? -1 : readlink(link, ret, PATH_MAX - 1);
 	if (n <= 0)
@@ -123,14 +124,6 @@ static bool follow_options(struct where *w, const struct request *req, const cha
 	return true;
 }
 
-static bool is_missing(const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	return path_join(path, sizeof(path), dir, name) == 0 && lstat(path, &st) < 0 && errno == ENOENT;
-}
-
 /* The path that dir/name holds behind a prefix, from dir; false where there is none. */
 static bool follow(const char *dir, const char *name, const char *prefix, char *buf, size_t size)
 {
@@ -173,7 +166,7 @@ static bool git_dir_of(const char *dir, char *buf, size_t size)
 		if (stat(buf, &st) == 0)
 			return S_ISDIR(st.st_mode) ? is_whole(buf)
 						   : follow(at[0] ? at : "/", ".git", "gitdir: ", buf, size);
-		if (!is_missing(at[0] ? at : "/", "HEAD"))
+		if (!git_is_missing(at[0] ? at : "/", "HEAD"))
 			return false;
 		buf[0] = '\0';
 		if (slash == at && !at[1])
@@ -182,10 +175,9 @@ static bool git_dir_of(const char *dir, char *buf, size_t size)
 	}
 }
 
-/* A worktree's directory names the one that it shares; any other is its own. */
-static bool common_of(const char *git_dir, char common[PATH_MAX])
+bool git_common_of(const char *git_dir, char common[PATH_MAX])
 {
-	if (!is_missing(git_dir, "commondir"))
+	if (!git_is_missing(git_dir, "commondir"))
 		return follow(git_dir, "commondir", "", common, PATH_MAX);
 	strcpy(common, git_dir);
 	return true;
@@ -203,90 +195,6 @@ static bool find_repository(struct where *w, const struct request *req)
 	return git_dir_of(w->dir, w->git_dir, sizeof(w->git_dir));
 }
 
-/* --- its configuration ---------------------------------------------------------------------------------- */
-
-static bool is_word(const char *s, const char *a, const char *b, const char *c)
-{
-	return s && (strcmp(s, a) == 0 || strcmp(s, b) == 0 || strcmp(s, c) == 0);
-}
-
-/* It sends a push elsewhere, or says what else does. */
-static bool may_send(const struct gitconfig_entry *e)
-{
-	if (strcmp(e->section, "remote") == 0)
-		return is_word(e->name, "push", "mirror", "mirror");
-	if (strcmp(e->section, "push") == 0)
-		return strcmp(e->name, "default") == 0 && !is_word(e->value, "simple", "current", "nothing");
-	/* Where branches are no files nobody sees what leads where. */
-	return is_word(e->section, "include", "includeif", "url") ||
-	       gitconfig_is_key(e, "extensions", NULL, "refstorage");
-}
-
-/* Nothing in the file could; one that cannot be read could. */
-static bool is_plain(const char *dir, const char *name)
-{
-	struct gitconfig g;
-	bool sends = false;
-	int r = git_config_read(dir, name, CONF_MAX, &g);
-
-	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR;
-	for (size_t i = 0; i < g.n && !sends; i++)
-		sends = may_send(&g.entries[i]);
-	gitconfig_done(&g);
-	return !sends;
-}
-
-/* A directory of remotes, as files: any at all is one too many to follow. */
-static bool is_empty(const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-	size_t n = 0;
-	DIR *d;
-
-	if (is_missing(dir, name))
-		return true;
-	d = path_join(path, sizeof(path), dir, name) == 0 ? opendir(path) : NULL;
-	if (!d)
-		return false;
-	while (n <= 2 && readdir(d))
-		n++;
-	closedir(d);
-	return n <= 2; /* . and .. */
-}
-
-static bool repository_is_plain(const char *dir)
-{
-	return is_plain(dir, "config") && is_plain(dir, "config.worktree") && is_empty(dir, "remotes") &&
-	       is_empty(dir, "branches");
-}
-
-static bool common_is_plain(const char *git_dir)
-{
-	char common[PATH_MAX];
-
-	return common_of(git_dir, common) && (strcmp(common, git_dir) == 0 || repository_is_plain(common));
-}
-
-/* Of the operator, and of the session, which may have written it. */
-static bool global_is_plain(const struct git_env *env)
-{
-	return is_plain(env->home, ".gitconfig") && is_plain(env->home, ".config/git/config") &&
-	       (!env->config_home[0] || is_plain(env->config_home, "git/config"));
-}
-
-static bool outer_is_plain(const struct git_env *env)
-{
-	return !env->config && (env->no_system || is_plain("/etc", "gitconfig")) &&
-	       (env->no_global || global_is_plain(env));
-}
-
-static bool goes_to_its_own(const struct git_env *env, const char *git_dir)
-{
-	return (!git_dir[0] || (repository_is_plain(git_dir) && common_is_plain(git_dir))) &&
-	       outer_is_plain(env);
-}
-
 /* Elsewhere the session may have written what git reads there. */
 static bool is_first_config_home(const struct git_env *env)
 {
@@ -297,7 +205,16 @@ static bool is_first_config_home(const struct git_env *env)
 static bool is_untold(const struct git_env *env)
 {
 	return env->config || (env->first_config_home && !is_first_config_home(env) &&
-			       !is_missing(env->config_home, "git/config"));
+			       !git_is_missing(env->config_home, "git/config"));
+}
+
+static bool is_new(const struct request *req, const struct git_env *env)
+{
+	char common[PATH_MAX];
+	struct where w;
+
+	return req->cwd && !env->elsewhere && find_repository(&w, req) && w.git_dir[0] &&
+	       git_common_of(w.git_dir, common) && git_is_new(env, w.git_dir, common);
 }
 
 static const char *branch_of(const struct request *req, unsigned wants, const struct git_env *env, char *buf,
@@ -307,14 +224,19 @@ static const char *branch_of(const struct request *req, unsigned wants, const st
 	char common[PATH_MAX];
 	struct where w;
 
+	if (wants & GIT_WANTS_NEW && !(wants & GIT_WANTS_CONFIG) && is_new(req, env))
+		return GIT_NEW;
+	wants &= ~GIT_WANTS_NEW;
+	if (!wants)
+		return NULL;
 	if (wants & GIT_WANTS_CONFIG && is_untold(env))
 		return GIT_UNTOLD;
 	if (!req->cwd || env->elsewhere || !find_repository(&w, req) ||
-	    (wants & GIT_WANTS_CONFIG && !goes_to_its_own(env, w.git_dir)))
+	    (wants & GIT_WANTS_CONFIG && !git_goes_to_its_own(env, w.git_dir)))
 		return "";
 	if (!w.git_dir[0])
 		return NULL;
-	if (!common_of(w.git_dir, common) ||
+	if (!git_common_of(w.git_dir, common) ||
 	    (wants & GIT_WANTS_CONFIG && git_names_link(req, w.git_dir, common)))
 		return "";
 	if (wants & GIT_WANTS_HEAD)
@@ -342,7 +264,7 @@ static bool append(char **all, const char *dir, const char *name)
 
 	*all = NULL;
 	if (r == 0)
-		r = file_read(path, CONF_MAX, &text, &len);
+		r = file_read(path, GIT_CONF_MAX, &text, &len);
 	/* What ends in the middle of a value ends with the first line. */
 	if ((r == 0 && strlen(text) != len) || (r != 0 && r != -ENOENT && r != -ENOTDIR) || !before ||
 	    asprintf(all, "%s\n\n[pale]\n%s", before, r == 0 ? text : "") < 0)
@@ -361,7 +283,7 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 		ok = ok && append(&all, xdg, env->config_home[0] ? "git/config" : ".config/git/config") &&
 		     append(&all, env->home, ".gitconfig");
 	/* config.worktree is read only where an extension says so. */
-	if (!ok || !append(&all, common, "config") || !is_missing(git_dir, "config.worktree")) {
+	if (!ok || !append(&all, common, "config") || !git_is_missing(git_dir, "config.worktree")) {
 		free(all);
 		return NULL;
 	}
@@ -406,13 +328,13 @@ static const char *push_aim(const struct request *req, const struct git_env *env
 		return "an environment variable selects the repository or the configuration";
 	if (env->carried)
 		return "an environment variable names a program or proxy that git uses";
-	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0] || !common_of(w.git_dir, p->common))
+	if (!req->cwd || !find_repository(&w, req) || !w.git_dir[0] || !git_common_of(w.git_dir, p->common))
 		return "pale cannot find the repository";
 	if (!repo)
 		branch = git_read_head(w.git_dir, head, sizeof(head));
 	if (!repo && !branch)
 		return "no remote is named, and no branch is checked out";
-	if (!is_empty(p->common, "remotes") || !is_empty(p->common, "branches"))
+	if (!git_is_empty(p->common, "remotes") || !git_is_empty(p->common, "branches"))
 		return "the repository keeps remotes in files that pale does not read";
 	text = configuration(env, w.git_dir, p->common);
 	if (!text || gitconfig_parse(text, strlen(text), &g, &line) < 0)

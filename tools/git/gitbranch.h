@@ -25,15 +25,19 @@ struct git_env {
 	const char *first_config_home;	 /* XDG_CONFIG_HOME as the session started, "": none, NULL: nobody
 					    knows; borrowed */
 	const struct environment *first; /* as the session started, NULL: nobody knows; borrowed */
-	bool elsewhere; /* something directs it to another repository than the one around its directory */
-	bool config;	/* or to other configuration than its own files */
-	bool carried;	/* another program or a proxy than the session began with carries a push */
-	bool no_global; /* and to none of the operator's */
-	bool no_system; /* nor of the machine's */
+	bool elsewhere;	    /* something directs it to another repository than the one around its directory */
+	bool config;	    /* or to other configuration than its own files */
+	bool carried;	    /* another program or a proxy than the session began with carries a push */
+	bool no_global;	    /* and to none of the operator's */
+	bool no_system;	    /* nor of the machine's */
+	uint64_t began;	    /* when the session did, as in the header of an image; 0: nobody knows */
+	const char *unborn; /* the workspace, where its `.git` had no branch then; else NULL; borrowed */
 	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
 };
 
-/* gitenv.c.  NAME=VALUE, as the environment has it. */
+/* gitenv.c.  Of a session with this image, which is borrowed from. */
+struct git_env git_env_of(const struct image *img);
+/* NAME=VALUE, as the environment has it. */
 void git_env_note(struct git_env *e, const char *entry);
 /* All that env gives. */
 void git_env_gather(struct git_env *e, const struct environment *env);
@@ -71,6 +75,24 @@ struct git_push {
 #define GIT_AIM	     (GIT_AIM_URLS + 1024)
 /* Sets req->aim, where req is a push: in buf, NULL for anything else. */
 void git_aim_note(struct request *req, const struct git_env *env, char buf[GIT_AIM], struct git_push *ret);
+/* The directory with the branches: a worktree's directory names it, any other is its own.  False: unknown. */
+bool git_common_of(const char *git_dir, char common[PATH_MAX]);
+
+/* gitplain.c */
+#define GIT_CONF_MAX (64 * 1024)
+bool git_is_missing(const char *dir, const char *name);
+/* A directory of remotes, as files: any at all is one too many to follow. */
+bool git_is_empty(const char *dir, const char *name);
+/* No configuration sends a push elsewhere; git_dir "": there is no repository. */
+bool git_goes_to_its_own(const struct git_env *env, const char *git_dir);
+/*
+ * The session made the repository, or it had no branch when the session began; and it has no remote now.  So
+ * none of its branches was there before, and none of them is protected.  False where that cannot be told.
+ */
+bool git_is_new(const struct git_env *env, const char *git_dir, const char *common);
+/* It has neither a branch nor a remote. */
+bool git_is_unborn(const struct git_env *env, const char *common);
+
 struct gitconfig;
 /* Reads the configuration NAME of that directory, of max bytes at most.  0, and the caller calls
  * gitconfig_done(); -EINVAL: it cannot be parsed; else as file_read(). */

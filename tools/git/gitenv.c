@@ -103,6 +103,18 @@ static bool note_config_home(struct git_env *e, const char *entry)
 	return is_new && strlen(entry) < GIT_ENV_WORD - 1;
 }
 
+struct git_env git_env_of(const struct image *img)
+{
+	struct git_env e = { .home = image_str(img, img->h->home) };
+
+	/* At level hooks a command is judged by its words alone. */
+	if (img->h->level > LEVEL_HOOKS) {
+		e.began = img->h->began;
+		e.unborn = img->h->git_unborn ? image_str(img, img->h->workspace) : NULL;
+	}
+	return e;
+}
+
 void git_env_note(struct git_env *e, const char *entry)
 {
 	e->elsewhere |= directs_git(entry);

@@ -269,6 +269,15 @@ static int open_dir(const char *path)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Only of a repository that is found by its name. */
+static bool is_unborn(const struct bundle *b)
+{
+	const struct git_env env = { .home = b->home };
+
+	return strcmp(b->git_common, b->git_own) == 0 && path_is_under(b->git_own, b->workspace) &&
+	       strcmp(path_basename(b->git_own), ".git") == 0 && git_is_unborn(&env, b->git_common);
+}
+
 int trunk_gather(struct bundle *b, const struct policy *p)
 {
 	_cleanup_close_ int common = -1, own = -1;
@@ -288,6 +297,7 @@ int trunk_gather(struct bundle *b, const struct policy *p)
 		if (!b->git_head)
 			return -ENOMEM;
 	}
+	b->git_unborn = is_unborn(b);
 	r = note_all(b, &names, common);
 	return r < 0 ? r : keep_ways(b);
 }

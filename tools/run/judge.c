@@ -155,7 +155,7 @@ int operator_judge(const struct launch *l, const struct program *p, char *const 
 			       .is_root = l->image.h->launch == LAUNCH_TRUSTED,
 			       .argv = (const char *const *)argv,
 			       .argc = argc };
-	struct git_env git = { .home = image_str(&l->image, l->image.h->home) };
+	struct git_env git = git_env_of(&l->image);
 	struct elf_info elf = { 0 };
 	struct found_files found;
 	char cwd[PATH_MAX], given[PATH_MAX], branch[256];

@@ -49,6 +49,7 @@ static int keep_repository(struct bundle *b, const struct bundle *first)
 		r = bundle_add_git_keep(&own, first->git_keep[i]);
 	for (size_t i = 0; r == 0 && i < first->n_git_trunk; i++)
 		r = bundle_add_git_trunk(&own, first->git_trunk[i]);
+	b->git_unborn = first->git_unborn;
 	if (first->git_head)
 		own.git_head = strdup(first->git_head);
 	if (first->git_own)

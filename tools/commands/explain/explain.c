@@ -307,7 +307,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 {
 	_cleanup_free_ struct question *q = calloc(1, sizeof(*q));
 	_cleanup_free_ char *change = NULL;
-	struct git_env git = { .home = x->loaded.bundle.home };
+	struct git_env git = git_env_of(&x->image);
 	struct verdict_of v;
 	int r;
 

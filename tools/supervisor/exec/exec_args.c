@@ -208,9 +208,9 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	ssize_t n = 0;
 	uint64_t at;
 
-	*ret = (struct exec_env){ .git.home = image_str(&c->image, c->image.h->home),
-				  .git.first_config_home = first ? first : "",
-				  .git.first = session_setup(c->sup)->git.first };
+	*ret = (struct exec_env){ .git = git_env_of(&c->image) };
+	ret->git.first_config_home = first ? first : "";
+	ret->git.first = session_setup(c->sup)->git.first;
 	if (!list || !strings)
 		return -ENOMEM;
 	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->sum.bytes));

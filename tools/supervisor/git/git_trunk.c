@@ -11,6 +11,7 @@
 #include "policy/base/path.h"
 #include "policy/command/git.h"
 
+#include "tools/base/paths.h"
 #include "tools/git/gitbranch.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"
@@ -111,6 +112,16 @@ enum verdict git_head_may_be(struct caller *c, const char *text, size_t text_len
 
 /* --- HEAD ----------------------------------------------------------------------------------------------- */
 
+/* No branch was there when the session began, and no remote is there now. */
+static bool is_first_branch(const struct image *img)
+{
+	const struct git_env env = git_env_of(img);
+	char common[PATH_MAX];
+
+	return env.unborn && path_join(common, sizeof(common), env.unborn, ".git") == 0 &&
+	       git_is_new(&env, common, common);
+}
+
 bool git_now_may_be(const struct image *img, const char *text, char *why, size_t size)
 {
 	char ref[LIMIT_PATH];
@@ -119,7 +130,8 @@ bool git_now_may_be(const struct image *img, const char *text, char *why, size_t
 	if (!git_symbolic_ref(text, ref))
 		return true;
 	branch = git_short_branch(ref);
-	if (branch == ref || strcmp(branch, image_str(img, img->h->git_head)) == 0 || !git_keeps(img, branch))
+	if (branch == ref || strcmp(branch, image_str(img, img->h->git_head)) == 0 ||
+	    !git_keeps(img, branch) || is_first_branch(img))
 		return true;
 	snprintf(why, size,
 		 "%.100s is a protected branch, and not the one that the session began on: the next session "
