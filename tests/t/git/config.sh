@@ -548,4 +548,13 @@ t_copies_with_samples() {
 		fail "made: $(ls -A b/.git/hooks)"
 }
 
+# What husky init does, which the operator may do: each part is denied with a line that says so.
+t_husky() {
+	git init -q . && mkdir -p .husky
+	fsh 'mkdir .husky/_ && echo x >.husky/_/h && echo open; echo x >.husky/pre-commit; git config core.hooksPath .husky/_'
+	out_has open
+	denied write "$W/.husky/pre-commit" "the operator, who may run husky init"
+	denied rename "$W/.git/config" "the operator may set it: git config core.hookspath VALUE"
+}
+
 scenario "$@"

@@ -69,6 +69,7 @@ static void say_forbidden(const struct gitconfig_entry *e, char *why, size_t siz
 	git_config_put_key(&o, e);
 	text_str(&o, " could make git run a program or work elsewhere; the operator may set it: git config ");
 	git_config_put_key(&o, e);
+	text_str(&o, " VALUE");
 	text_end(&o);
 }
 

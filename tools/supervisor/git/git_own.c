@@ -95,6 +95,7 @@ static void say(const struct gitconfig_entry *e, const char *text, char *why, si
 	git_config_put_key(&o, e);
 	text_str(&o, text);
 	git_config_put_key(&o, e);
+	text_str(&o, " VALUE");
 	text_end(&o);
 }
 
