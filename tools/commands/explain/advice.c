@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/buf.h"
 #include "policy/base/path.h"
-#include "policy/command/argv.h"
+#include "policy/base/sockaddr.h"
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/judge/eval.h"
@@ -32,8 +33,9 @@ static const char *reason_advice(enum reason r)
 		[REASON_SELF] = "use another path: pale's own files and sockets are closed to every session",
 		[REASON_ANCESTOR] =
 			"move or remove only its unprotected parts: no rule lets a protected part go with it",
-		[REASON_REBIND] =
-			("add a rule for that address too, if you mean it: [network] allow = ADDRESS:PORT"),
+		[REASON_REBIND] = "add a rule for that address too, if you mean it: pale explain connect "
+				  "NAME:PORT ADDRESS "
+				  "says which",
 		[REASON_DNS] =
 			"add rules for the names that are looked up: [network] allow = HOST, deny = HOST",
 		[REASON_EXFIL] = "add a rule with the full name: [network] allow = NAME",
@@ -148,6 +150,24 @@ static char *suggest(const struct loaded *l, const struct question *q, const str
 	return try_lines(l, q, judged, lines) == wanted ? TAKE_PTR(lines) : NULL;
 }
 
+/* A rule for the address of the name, which a rule allows already. */
+static char *suggest_address(const struct loaded *l, const struct question *q)
+{
+	_cleanup_free_ char *lines = NULL;
+	char addr[64];
+	struct out o = out_of(addr, sizeof(addr));
+
+	if (!q->req.has_addr)
+		return NULL;
+	text_inet(&o, q->req.addr);
+	text_end(&o);
+	if (asprintf(&lines, "[network]\nallow = %s:%u\n", addr, q->req.port) < 0) {
+		lines = NULL;
+		return NULL;
+	}
+	return try_lines(l, q, &q->req, lines) == VERDICT_ALLOW ? TAKE_PTR(lines) : NULL;
+}
+
 /* Names the rule that no line of the user's policy can override. */
 static char *blame(const struct loaded *l, const struct decision *d)
 {
@@ -179,12 +199,18 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 	const char *fixed = reason_advice(d->reason);
 	char *lines;
 
+	/* What git obeys there is judged when it is written. */
+	if (d->reason == REASON_GIT)
+		return strdup("write it yourself, outside the session");
 	if (d->verdict == VERDICT_ALLOW) {
 		lines = suggest(l, q, judged, "deny", VERDICT_DENY);
 		return lines ? lines : blame(l, d);
 	}
 	if (rule && rule->hard && hard_advice((enum rule_kind)rule->kind))
 		fixed = hard_advice((enum rule_kind)rule->kind);
+	lines = d->reason == REASON_REBIND ? suggest_address(l, q) : NULL;
+	if (lines)
+		return lines;
 	if (fixed)
 		return strdup(fixed);
 	if (rule && rule->kind == RULE_BRANCH)

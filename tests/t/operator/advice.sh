@@ -1,0 +1,119 @@
+# levels: full strict
+# limit: 200
+# The advice of a denial works: what `pale explain ID` says to change is done as printed, and the deed goes through.
+. "$T_LIB"
+
+# What the deeds are done to.
+victims() {
+	OPTS=(-n)
+	git init -q . && git add file && git commit -q -m one && git checkout -q -b topic
+	git init -q --bare bare
+	mkdir -p ~/d .husky && echo x >~/d/f && echo from >from
+}
+
+# Sets CHANGE to what the denial on the screen says to change, by its own word where to look.
+advised() {
+	local see
+	see=$(grep -o 'see: pale explain [0-9a-f]*' "$S/err" "$S/out" | head -n 1)
+	[ -n "$see" ] || fail "no word where to look: $1"
+	run ${see#*see: }
+	CHANGE=$(sed -n '/^change /,$p' "$S/out" | sed 's/^change //; s/^       //')
+}
+
+# Does it: lines of a policy, a setting in a sentence, a line to remove, an option.
+follow() {
+	local key
+	case $CHANGE in
+	\[*) printf '%s\n' "$CHANGE" >>"$POLICY" ;;
+	*"set ["*)
+		CHANGE="set [${CHANGE##*set [}"
+		# the key may be there with another value
+		key=${CHANGE#*] } && sed -i "/^${key%% *} = /d" "$POLICY"
+		sed -n 's/^set \(\[[a-z]*\]\) \([a-z_]* = [^ ,]*\).*/\1\n\2/p' <<<"$CHANGE" >>"$POLICY" ;;
+	"remove or change "*)
+		CHANGE=${CHANGE#remove or change }
+		sed -i "${CHANGE##*:}d" "${CHANGE%:*}" ;;
+	"run with --"*)
+		CHANGE=${CHANGE#run with }
+		OPTS+=("${CHANGE%%:*}") ;;
+	*) fail "not advice that can be followed: $CHANGE" ;;
+	esac
+}
+
+# Each row: a policy | a deed | what shows that it was done.  Where one rule opens the way to the next, up to three.
+ROWS=('|echo x >~/d/f|grep -qx x ~/d/f'
+	'|cat ~/elsewhere/../.ssh/id_rsa >got|grep -q id_rsa got'
+	'|echo x >.husky/pre-commit|test -s .husky/pre-commit'
+	'|echo x >~/.bashrc|test -s ~/.bashrc'
+	'|mv ~/d ~/e|test -e ~/e/f'
+	'|git checkout -q main|git symbolic-ref HEAD | grep -q main'
+	'|git branch -f main topic~0 && touch done|test -e done'
+	'|git push -q ./bare topic 2>&1 && touch done|test -e done'
+	'|mount -V >/dev/null && touch done|test -e done'
+	'[commands]\ndeny = date|date >got|test -s got'
+	'[commands]\nask = date -u|date -u >got|test -s got'
+	'[files]\ndeny = from|cat from >got|grep -q from got'
+	'[files]\nreadonly = from|echo x >from|grep -q x from'
+	'[session]\nmode = read-only\n[commands]\nread_only = rules|echo x >new|test -s new'
+	'[files]\npaths = relative|cat $PWD/from >got|grep -q from got'
+	'|getent -s dns hosts advice.invalid; grep -c . /dev/null; touch done|test -e done')
+
+t_by_the_denial() {
+	local row rules deed shows i
+	POLICY=$HOME/.config/pale/policy.ini
+	victims
+	cp -a "$HOME" "$S/kept"
+	for row in "${ROWS[@]}"; do
+		IFS='|' read -r rules deed shows <<<"$row"
+		cd / && rm -rf "$HOME" && cp -a "$S/kept" "$HOME" && cd "$W"
+		OPTS=(-n)
+		printf "$rules\n" | policy
+		fsh "$deed"
+		for i in 1 2 3; do
+			grep -q '^pale: denied' "$S/err" "$S/out" || break
+			advised "$deed"
+			follow
+			fsh "$deed"
+		done
+		[ $i -gt 1 ] || fail "nothing was denied: $deed"
+		not_denied "$deed"
+		bash -c "$shows" || fail "it was not done: $deed"
+	done
+}
+
+# The name of the mirror is allowed, and its address is not public.
+t_an_address() {
+	local addr
+	POLICY=$HOME/.config/pale/policy.ini
+	for addr in 10.1.2.3 fd00::5; do
+		printf '[network]\nallow = mirror.corp\n' | policy
+		run pale explain connect mirror.corp:443 $addr
+		rc_is 1
+		CHANGE=$(sed -n '/^change /,$p' "$S/out" | sed 's/^change //; s/^       //')
+		out_has "allow = "
+		out_lacks ADDRESS
+		follow
+		run pale explain connect mirror.corp:443 $addr
+		rc_is 0 "$CHANGE"
+	done
+}
+
+# A key of git's configuration: the operator sets it by the words of the denial.
+t_a_key() {
+	local words
+	victims
+	fsh 'git config core.pager less'
+	words=$(grep -o 'the operator may set it: [^)]*' "$S/err" | head -n 1)
+	words=${words#*: }
+	run ${words/VALUE/less}
+	rc_is 0
+	[ "$(git config core.pager)" = less ] || fail "not set by: $words"
+	fsh 'git config core.pager more'
+	advised key
+	[ "$CHANGE" = "write it yourself, outside the session" ] || fail "$CHANGE"
+	fsh 'echo x >.git/hooks/post-commit'
+	advised hook
+	[ "$CHANGE" = "write it yourself, outside the session" ] || fail "$CHANGE"
+}
+
+scenario "$@"
