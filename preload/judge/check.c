@@ -217,13 +217,15 @@ static __attribute__((cold)) bool has_entries(int dirfd, const char *name)
 
 /*
  * The error that the kernel would return before it checks permissions; 0 if the policy decides.  A
- * directory that is not empty cannot be removed, whatever lies below it; git stash tries to.
+ * directory that is not empty cannot be removed, whatever lies below it; git stash tries to, and git gc in a
+ * linked worktree.
  */
 static int earlier_error(const struct decision *d, const struct request *req, const struct resolved *r)
 {
 	int e = op_existence(req->op, req->access, mode_of(r->parent, r->name), req->path);
 
-	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
+	if (e == 0 && req->op == OP_DELETE &&
+	    (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF || d->reason == REASON_OUTSIDE) &&
 	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
 	return e;

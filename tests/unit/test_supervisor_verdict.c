@@ -332,7 +332,8 @@ START_TEST(existence_comes_first)
 	ck_assert_int_eq(earlier(dir, OP_DELETE, "sub", REASON_ANCESTOR), 0);
 	ck_assert_int_eq(mkdir(deep, 0700), 0);
 	ck_assert_int_eq(earlier(dir, OP_DELETE, "sub", REASON_ANCESTOR), -ENOTEMPTY);
-	ck_assert_int_eq(earlier(dir, OP_DELETE, "sub", REASON_OUTSIDE), 0);
+	ck_assert_int_eq(earlier(dir, OP_DELETE, "sub", REASON_OUTSIDE), -ENOTEMPTY);
+	ck_assert_int_eq(earlier(dir, OP_DELETE, "sub", REASON_RULE), 0);
 	rmdir(deep);
 	rmdir(sub);
 	rmdir(dir);

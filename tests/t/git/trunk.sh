@@ -138,6 +138,10 @@ t_linked_worktree() {
 	fsh "$work"
 	rc_is 0
 	main_stays work
+	# git tries to remove the directory of all worktrees, which has this one
+	fsh 'git gc -q; git worktree prune; rmdir ~/elsewhere'
+	err_lacks worktrees
+	err_has 'Directory not empty'
 }
 
 # A linked worktree that is made by hand, or led elsewhere by hand: a commit in it would move the branch.

@@ -203,8 +203,10 @@ int verdict_earlier(const struct decision *d, const struct request *req, const s
 	bool exists = fstatat(r->parent, r->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int e = op_existence(req->op, req->access, exists ? st.st_mode : 0, r->path);
 
-	/* A directory that is not empty cannot be removed, whatever it contains: git stash tries that. */
-	if (e == 0 && (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF) && req->op == OP_DELETE &&
+	/* A directory that is not empty cannot be removed, whatever it contains: git stash tries that, and
+	 * git gc in a linked worktree. */
+	if (e == 0 && req->op == OP_DELETE &&
+	    (d->reason == REASON_ANCESTOR || d->reason == REASON_SELF || d->reason == REASON_OUTSIDE) &&
 	    has_entries(r->parent, r->name))
 		return -ENOTEMPTY;
 	return e;
