@@ -56,6 +56,7 @@ ROWS=('|echo x >~/d/f|grep -qx x ~/d/f'
 	'[files]\nreadonly = from|echo x >from|grep -q x from'
 	'[session]\nmode = read-only\n[commands]\nread_only = rules|echo x >new|test -s new'
 	'[files]\npaths = relative|cat $PWD/from >got|grep -q from got'
+	'|git worktree add -q -B w ../wt2|test -e ../wt2/file'
 	'|getent -s dns hosts advice.invalid; grep -c . /dev/null; touch done|test -e done')
 
 t_by_the_denial() {
@@ -114,6 +115,24 @@ t_a_key() {
 	fsh 'echo x >.git/hooks/post-commit'
 	advised hook
 	[ "$CHANGE" = "write it yourself, outside the session" ] || fail "$CHANGE"
+}
+
+# A signature by an SSH key: the denial names the manual, and what stands there works.
+t_a_signature() {
+	local key
+	need ssh-agent ssh-keygen
+	victims
+	ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519
+	fsh 'git -c gpg.format=ssh -c user.signingkey=$HOME/.ssh/id_ed25519.pub commit -q -S --allow-empty -m x'
+	denied read ~/.ssh/id_ed25519.pub "and signatures see: man pale-agents"
+	eval "$(ssh-agent -s -a "$S/agent")" && ssh-add -q ~/.ssh/id_ed25519
+	printf '[environment]\npass = SSH_AUTH_SOCK\n[network]\nunix = %s\n' "$S/agent" | policy
+	for key in "$W/.pale/config/ssh/id_ed25519.pub" "key::$(cat ~/.ssh/id_ed25519.pub)"; do
+		fence git -c gpg.format=ssh -c user.signingkey="$key" commit -q -S --allow-empty -m "$key"
+		rc_is 0 "$key"
+		git cat-file commit HEAD | grep -q "BEGIN SSH SIGNATURE" || fail "not signed by $key"
+	done
+	kill "$SSH_AGENT_PID"
 }
 
 scenario "$@"
