@@ -24,7 +24,9 @@ advised() {
 follow() {
 	local key
 	case $CHANGE in
-	\[*) printf '%s\n' "$CHANGE" >>"$POLICY" ;;
+	\[*)
+		[[ $CHANGE != *"mode = "* ]] || sed -i "/^mode = /d" "$POLICY"
+		printf '%s\n' "$CHANGE" >>"$POLICY" ;;
 	*"set ["*)
 		CHANGE="set [${CHANGE##*set [}"
 		# the key may be there with another value
@@ -96,6 +98,34 @@ t_an_address() {
 		follow
 		run pale explain connect mirror.corp:443 $addr
 		rc_is 0 "$CHANGE"
+	done
+}
+
+# What a network or another user would be needed for: a policy | what is asked of explain.
+ASKED=('[network]\nmode = off|exec git fetch x' '[network]\nmode = off|connect example.com:443'
+	'[network]\nmode = off|resolve example.com' '[network]\nmode = strict|connect example.com:443'
+	'preset = ci|connect example.com:443' 'preset = ci|exec npm publish' 'preset = ci|exec git checkout main'
+	'preset = review|write file' 'preset = bridge|connect example.com:443' 'preset = security-v0|exec make'
+	'[network]\ndeny = example.com|connect example.com:443' '|connect 10.1.2.3:5432' '|connect [fd00::1]:5432'
+	'|read /etc/shadow' '|exec sudo x' '|unix /run/docker.sock' '|bind 0.0.0.0:80' '|read ../.env' '|exec gh auth token'
+	'|connect udp:192.168.1.1:99' '|exec git push x topic')
+
+t_by_explain() {
+	local row rules i
+	POLICY=$HOME/.config/pale/policy.ini
+	victims
+	for row in "${ASKED[@]}"; do
+		IFS='|' read -r rules row <<<"$row"
+		OPTS=()
+		printf "$rules\n" | policy
+		for i in 1 2 3 4; do
+			run pale explain ${OPTS[@]+"${OPTS[@]}"} $row
+			[ "$RC" != 0 ] || break
+			CHANGE=$(sed -n '/^change /,$p' "$S/out" | sed 's/^change //; s/^       //')
+			follow
+		done
+		rc_is 0 "$rules: $row"
+		[ $i -gt 1 ] || fail "nothing was denied: $rules: $row"
 	done
 }
 

@@ -57,7 +57,9 @@ static const char *hard_advice(enum rule_kind kind)
 		return "run with --allow-sensitive-roots: no rule lifts a hard rule";
 	if (kind == RULE_CMD_DENYLIST)
 		return "run with --allow-denylisted-commands: no rule lifts a hard rule";
-	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN || kind == RULE_FILE_PLACE)
+	if (kind == RULE_FILE_PLACE)
+		return "leave it where it is: only what is in it may change";
+	if (kind == RULE_FILE_SELF || kind == RULE_FILE_HIDDEN)
 		return reason_advice(REASON_SELF);
 	return NULL;
 }
@@ -135,19 +137,34 @@ static enum verdict try_lines(const struct loaded *l, const struct question *q, 
 	return v;
 }
 
-static char *suggest(const struct loaded *l, const struct question *q, const struct request *judged,
-		     const char *key, enum verdict wanted)
+/* With the line before it, "": none. */
+static char *suggest_after(const struct loaded *l, const struct question *q, const struct request *judged,
+			   const char *before, const char *key, enum verdict wanted)
 {
 	_cleanup_free_ char *text = rule_text(q, judged);
 	_cleanup_free_ char *lines = NULL;
 
 	if (!text || strpbrk(text, "\n\r"))
 		return NULL;
-	if (asprintf(&lines, "[%s]\n%s = %s\n", section_of(q->req.op), key, text) < 0) {
+	if (asprintf(&lines, "[%s]\n%s%s = %s\n", section_of(q->req.op), before, key, text) < 0) {
 		lines = NULL;
 		return NULL;
 	}
 	return try_lines(l, q, judged, lines) == wanted ? TAKE_PTR(lines) : NULL;
+}
+
+static char *suggest(const struct loaded *l, const struct question *q, const struct request *judged,
+		     const char *key, enum verdict wanted)
+{
+	return suggest_after(l, q, judged, "", key, wanted);
+}
+
+/* Where the mode keeps rules of one's own from opening a host, it has to change with them. */
+static char *suggest_mode(const struct loaded *l, const struct question *q, const struct request *judged)
+{
+	if (q->req.op != OP_CONNECT && q->req.op != OP_RESOLVE)
+		return NULL;
+	return suggest_after(l, q, judged, "mode = merge\n", allow_key(&q->req), VERDICT_ALLOW);
 }
 
 /* A rule for the address of the name, which a rule allows already. */
@@ -208,7 +225,9 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 	}
 	if (rule && rule->hard && hard_advice((enum rule_kind)rule->kind))
 		fixed = hard_advice((enum rule_kind)rule->kind);
-	lines = d->reason == REASON_REBIND ? suggest_address(l, q) : NULL;
+	lines = d->reason == REASON_REBIND    ? suggest_address(l, q)
+		: d->reason == REASON_OFFLINE ? suggest_mode(l, q, judged)
+					      : NULL;
 	if (lines)
 		return lines;
 	if (fixed)
@@ -216,5 +235,7 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 	if (rule && rule->kind == RULE_BRANCH)
 		return blame(l, d);
 	lines = suggest(l, q, judged, allow_key(&q->req), VERDICT_ALLOW);
+	if (!lines)
+		lines = suggest_mode(l, q, judged);
 	return lines ? lines : blame(l, d);
 }
