@@ -196,8 +196,14 @@ static void find_machine(struct question *q)
 static int ask_host(struct question *q, char *const *args, size_t n)
 {
 	const char *text = args[0];
+	char port[32];
 	int r;
 
+	/* As in `bind = PORT`: at every address. */
+	if (q->req.op == OP_BIND && *text && !text[strspn(text, "0123456789")]) {
+		snprintf(port, sizeof(port), "0.0.0.0:%s", text);
+		text = port;
+	}
 	q->req.is_datagram = strncmp(text, "udp:", 4) == 0 || strncmp(text, "udp ", 4) == 0;
 	if (n > 2 ||
 	    host_port_split(text + (q->req.is_datagram ? 4 : 0), q->host, sizeof(q->host), &q->req.port) < 0)

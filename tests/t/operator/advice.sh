@@ -107,7 +107,8 @@ ASKED=('[network]\nmode = off|exec git fetch x' '[network]\nmode = off|connect e
 	'preset = ci|connect example.com:443' 'preset = ci|exec npm publish' 'preset = ci|exec git checkout main'
 	'preset = review|write file' 'preset = bridge|connect example.com:443' 'preset = security-v0|exec make'
 	'[network]\ndeny = example.com|connect example.com:443' '|connect 10.1.2.3:5432' '|connect [fd00::1]:5432'
-	'|read /etc/shadow' '|exec sudo x' '|unix /run/docker.sock' '|bind 0.0.0.0:80' '|read ../.env' '|exec gh auth token'
+	'|read /etc/shadow' '|exec sudo x' '|unix /run/docker.sock' '|bind 0.0.0.0:80' '|bind 3456'
+	'|read ../.env' '|exec gh auth token'
 	'|connect udp:192.168.1.1:99' '|exec git push x topic')
 
 t_by_explain() {
@@ -127,6 +128,13 @@ t_by_explain() {
 		rc_is 0 "$rules: $row"
 		[ $i -gt 1 ] || fail "nothing was denied: $rules: $row"
 	done
+}
+
+# A port alone is one, as in the policy.
+t_a_port() {
+	victims
+	run pale explain bind 3456
+	out_has "bind = 3456"
 }
 
 # A key of git's configuration: the operator sets it by the words of the denial.
