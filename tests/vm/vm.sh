@@ -6,6 +6,7 @@
 # thrown away.  tests/vm/guest.sh has the rows and prints a table of them.
 #
 # Without /dev/kvm the processor is emulated, ten to twenty times slower, and the limits of tests grow with it.
+# VM_KVM=no emulates it where KVM is there and starts no unmodified kernel.
 # VM_LIMIT, in seconds, ends a guest that hangs: an hour where there is KVM.
 
 cd "$(dirname "$0")/../.." || exit 2
@@ -50,7 +51,7 @@ boot() {
 
 trap 'kill "$QEMU" 2>/dev/null; exit 130' INT TERM
 SLOW=20
-[ ! -w /dev/kvm ] || SLOW=1
+[ ! -w /dev/kvm ] || [ "$VM_KVM" = no ] || SLOW=1
 image && tree "$@" || exit 2
 boot || echo "vm: qemu ended with $?"
 grep -q '^vm: ' "$VM/log" || tail -20 "$VM/console"
