@@ -61,6 +61,10 @@ looker() {
 		    "written": lambda: whole(os.open(proc + "/comm", os.O_WRONLY)),
 		    "made": lambda: whole(os.open(proc + "/comm", os.O_RDWR | os.O_CREAT, 0o600)),
 		})
+		def link_itself(name):
+		    return os.readlink("", dir_fd=os.open(proc + "/" + name, os.O_PATH | os.O_NOFOLLOW))
+		if len(sys.argv) > 2:
+		    ways.update({"link " + l: lambda l=l: link_itself(l) for l in ("exe", "cwd", "root", "fd/1", "ns/mnt")})
 		for name, way in ways.items():
 		    try:
 		        way()
@@ -70,10 +74,11 @@ looker() {
 	END
 }
 
-# The kernel itself refuses to follow the links of a process that may not be traced.
+# The kernel itself refuses to follow the links of a process that may not be traced, and to tell where they lead.
 nothing_is_seen() {
-	[ "$(wc -l <"$S/out")" = 38 ] || fail "not all ways were tried: $(wc -l <"$S/out")"
-	! grep -v ': ENOENT$' "$S/out" | grep -v "^its directory's files: EACCES$" || fail "something is seen"
+	local links="^its directory's files: EACCES$\|^link \(exe\|cwd\|root\|fd/1\|ns/mnt\): EACCES$"
+	[ "$(wc -l <"$S/out")" = "${1:-38}" ] || fail "not all ways were tried: $(wc -l <"$S/out")"
+	! grep -v ': ENOENT$' "$S/out" | grep -v "$links" || fail "something is seen"
 }
 
 t_others_do_not_exist() {
@@ -85,6 +90,9 @@ t_others_do_not_exist() {
 	out_lacks hunter2
 	fence python3 look.py 1
 	nothing_is_seen
+	[ "$T_LEVEL" != hooks ] || return 0
+	fence python3 look.py $OTHER links
+	nothing_is_seen 43
 }
 
 # Neither said nor counted as denied, but recorded.  What would have changed another process is both.

@@ -244,6 +244,8 @@ domain_cases() {
 		        call(RESTRICT, set, 0)
 		        for fd in held, deleted, r, w:
 		            name = "/proc/%d/fd/%d" % (parent, fd)
+		            link = os.open(name, os.O_PATH | os.O_NOFOLLOW)
+		            print("link:", call(267, link, b"", ctypes.create_string_buffer(99), 99))
 		            print("of another:", try_open(name), call(90, name.encode(), 0o600), call(76, name.encode(), 0))
 		        print("of its own:", try_open("/proc/self/fd/%d" % own), try_open("/proc/%d/fd/%d" % (os.getpid(), own)))
 		        me = os.getpid()

@@ -166,10 +166,10 @@ struct answer carry_look(struct caller *c)
 		r = held_object(h, c, &row->at, flags);
 	}
 	/* The links of a process depend on the process that reads them; the kernel itself hides those of
-	 * others. */
+	 * others, also where a descriptor of the link is read. */
 	if (r == 0)
-		proc = h->is_far && procfs_holds(h->fd);
-	if (proc && place_is_foreign(&h->place, c))
+		proc = procfs_holds(h->fd);
+	if (proc && h->is_far && place_is_foreign(&h->place, c))
 		r = -ENOENT;
 	if (r == 0 && !proc)
 		r = look_at_name(h, c, row, name);
