@@ -213,6 +213,25 @@ bool cmd_called_matches(const struct cmd_table *t, const struct cmd_entry *e, co
  */
 enum cmd_reading { READ_STRICT, READ_WIDE, READ_ACTS };
 
+bool cmd_value_matches(const char *pattern, uint32_t match, const char *value);
+/*
+ * Is the option arg the one that the token names?  *ret_value is its attached value, or NULL.  A token that
+ * is no option (TOKEN_WORD, ...) never matches.
+ */
+bool cmd_option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
+			const char *arg, enum cmd_reading reading, const char **ret_value);
+/*
+ * The same for each name of the option (SAME of options.def), in each form: -f and --force are one, and so is
+ * the word +x of a push (is_word).  next: the argument after it.
+ */
+bool cmd_option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text, bool is_word,
+		   const char *arg, const char *next, const char **ret_value);
+/* What is pushed where a refspec has the same name twice (a:a, refs/heads/a:a); NULL for any other word. */
+const char *cmd_same_refspec(const struct cmd_view *v, const char *word);
+/* The number of words of a rule; SIZE_MAX where it has `...`. */
+size_t cmd_rule_words(const struct cmd_table *t, const struct cmd_entry *e);
+/* Does an allow rule that matches cover all that the command does?  cmd_covers.c. */
+bool cmd_entry_covers(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e);
 /* Does the rule match, apart from its program? */
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
 		       enum cmd_reading reading);

@@ -16,7 +16,7 @@ static bool is_relative(const char *word)
 	return *word && word[0] != '/' && word[0] != '~' && !path_has_dotdot(word);
 }
 
-static bool value_matches(const char *pattern, uint32_t match, const char *value)
+bool cmd_value_matches(const char *pattern, uint32_t match, const char *value)
 {
 	switch ((enum cmd_match)match) {
 	case MATCH_LITERAL:
@@ -63,12 +63,8 @@ static bool flag_matches(const char *name, const char *arg)
 	return strncmp(name, arg, n) == 0 && (arg[n] == '\0' || arg[n] == '=');
 }
 
-/*
- * Is the option arg the one that the token names?  *ret_value is its attached value, or NULL.  A token that
- * is no option (TOKEN_WORD, ...) never matches.
- */
-static bool option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
-			   const char *arg, enum cmd_reading reading, const char **ret_value)
+bool cmd_option_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
+			const char *arg, enum cmd_reading reading, const char **ret_value)
 {
 	bool single = v->global && v->global->flags & OPTIONS_SINGLE_DASH;
 	size_t len;
@@ -137,7 +133,7 @@ static bool has_name(const struct cmd_view *v, const char *names, bool is_word, 
 		name[bare] = '\0';
 		*ret_value = NULL;
 		if (is_word ? glob_match(names, n, arg, strlen(arg))
-			    : option_matches(v, &tok, name, arg, READ_WIDE, ret_value) &&
+			    : cmd_option_matches(v, &tok, name, arg, READ_WIDE, ret_value) &&
 				      (bare == n || word_in_list(*ret_value ? *ret_value : next,
 								 names + bare + 1, n - bare - 1)))
 			return true;
@@ -145,16 +141,12 @@ static bool has_name(const struct cmd_view *v, const char *names, bool is_word, 
 	return false;
 }
 
-/*
- * As option_matches(), for each name of the option (SAME of options.def): -f and --force are one, and so is
- * the word +x of a push.
- */
-static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text, bool is_word,
-		      const char *arg, const char *next, const char **ret_value)
+bool cmd_option_is(const struct cmd_view *v, const struct cmd_token *tok, const char *text, bool is_word,
+		   const char *arg, const char *next, const char **ret_value)
 {
 	struct cmd_token other = { .kind = TOKEN_SHORT };
 
-	if (!is_word && option_matches(v, tok, text, arg, READ_WIDE, ret_value))
+	if (!is_word && cmd_option_matches(v, tok, text, arg, READ_WIDE, ret_value))
 		return true;
 	for (const struct same *s = sames; s < sames + sizeof(sames) / sizeof(sames[0]); s++) {
 		if (!in_list(s->programs, v->c->program) && !in_list(s->programs, v->c->alias))
@@ -165,7 +157,7 @@ static bool option_is(const struct cmd_view *v, const struct cmd_token *tok, con
 		if (has_name(v, s->names, is_word, arg, next, ret_value))
 			return true;
 		for (const char *p = s->letters; *p && !is_word; p++)
-			if (option_matches(v, &other, p, arg, READ_WIDE, ret_value))
+			if (cmd_option_matches(v, &other, p, arg, READ_WIDE, ret_value))
 				return true;
 	}
 	return false;
@@ -189,10 +181,10 @@ static bool token_anywhere(const struct cmd_table *t, const struct cmd_view *v, 
 
 		if (!is_option && (kind != ARG_WORD || reading == READ_STRICT))
 			continue;
-		if (!(reading == READ_STRICT ? option_matches(v, tok, text, arg, reading, &has)
-					     : option_is(v, tok, text, !is_option, arg, next, &has)))
+		if (!(reading == READ_STRICT ? cmd_option_matches(v, tok, text, arg, reading, &has)
+					     : cmd_option_is(v, tok, text, !is_option, arg, next, &has)))
 			continue;
-		if (tok->match == MATCH_NONE || value_matches(value, tok->match, has ? has : next))
+		if (tok->match == MATCH_NONE || cmd_value_matches(value, tok->match, has ? has : next))
 			return true;
 	}
 	return false;
@@ -213,8 +205,7 @@ static bool next_word(struct cmd_walk *w, const char **ret)
 	return kind == ARG_WORD;
 }
 
-/* What is pushed where a refspec has the same name twice (a:a, refs/heads/a:a); NULL for any other word. */
-static const char *same_refspec(const struct cmd_view *v, const char *word)
+const char *cmd_same_refspec(const struct cmd_view *v, const char *word)
 {
 	const char *colon = strchr(word, ':'), *to;
 
@@ -235,7 +226,7 @@ static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, 
 	const char *colon = flags & OPTIONS_GOALS ? strrchr(word, ':') : NULL;
 
 	word = colon ? colon + 1 : word;
-	return (colon && value_matches(text, tok->match, word)) ||
+	return (colon && cmd_value_matches(text, tok->match, word)) ||
 	       (flags & OPTIONS_CUT_WORDS && tok->match == MATCH_LITERAL && *word &&
 		strncmp(text, word, strlen(word)) == 0);
 }
@@ -243,9 +234,10 @@ static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, 
 static bool word_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
 			 const char *word, enum cmd_reading reading)
 {
-	const char *text = image_str(t->img, tok->text), *same = same_refspec(v, word);
+	const char *text = image_str(t->img, tok->text), *same = cmd_same_refspec(v, word);
 
-	return value_matches(text, tok->match, word) || (same && value_matches(text, tok->match, same)) ||
+	return cmd_value_matches(text, tok->match, word) ||
+	       (same && cmd_value_matches(text, tok->match, same)) ||
 	       (reading != READ_STRICT && goal_matches(v, tok, text, word));
 }
 
@@ -280,143 +272,7 @@ static bool words_match(const struct cmd_table *t, const struct cmd_view *v, con
 	}
 }
 
-/* --- what an allow rule covers beyond its words --- */
-
-/* An option of the command, or one letter of a cluster, and its value ("": it has none). */
-struct option {
-	const char *arg;
-	char letter; /* 0: the whole of arg */
-	bool joined; /* the value is attached, to an option that does not take the next word (-SKEY) */
-	const char *value;
-};
-
-static bool rule_names_option(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
-			      const struct option *o)
-{
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct cmd_token *tok = t->tokens + e->first + i;
-		const char *text = image_str(t->img, tok->text), *has;
-
-		if (o->letter && tok->kind == TOKEN_SHORT
-			    ? text[0] != o->letter
-			    : !option_matches(v, tok, text, o->arg, READ_STRICT, &has))
-			continue;
-		if ((tok->match == MATCH_NONE && !(o->joined && tok->kind == TOKEN_SHORT)) ||
-		    value_matches(image_str(t->img, tok->value), tok->match, o->value))
-			return true;
-	}
-	return false;
-}
-
-/* True where text cannot be more option letters or an option, because it does not begin with a letter
- * after its dashes (two at most).  So it is a value, whatever the option letter before it takes. */
-static bool is_only_value(const char *text)
-{
-	size_t dashes = text[0] != '-' ? 0 : text[1] != '-' ? 1 : 2;
-
-	return !((text[dashes] | 0x20) >= 'a' && (text[dashes] | 0x20) <= 'z');
-}
-
-/*
- * Does the letter take a value for certain?  In gh each subcommand gives the letters a meaning of its own: -i
- * takes a value in one and none in another.
- */
-static bool surely_takes(const struct cmd_view *v, const struct cmd_options *sub, const char *letter)
-{
-	char mark = '\0';
-
-	if (!v->global || !(v->global->flags & OPTIONS_GROUPS))
-		return true;
-	if (sub && !(sub->flags & OPTIONS_GROUPS))
-		(void)cmd_option_class(NULL, sub, letter, 2, &mark);
-	return mark == '=';
-}
-
-/*
- * An option, or a letter of a cluster, that changes what the command does is covered only where the rule
- * names it.  A rule that ends in `$` covers no other option at all.
- */
-static bool option_is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
-			      const struct cmd_walk *w, const char *arg)
-{
-	const char *next = w->value_next ? command_arg(v->c, w->next) : "", *eq = strchr(arg, '=');
-	const struct cmd_options *global, *sub;
-	struct option o = { .arg = arg, .value = eq ? eq + 1 : next };
-	char name[] = "-x", mark;
-
-	cmd_walk_rows(w, &global, &sub);
-	/* npm accepts a subcommand's options before it, too */
-	if (v->global && v->global->flags & OPTIONS_EVERYWHERE && !w->past_sub)
-		sub = v->sub;
-	if (arg[1] == '-' || (v->global && v->global->flags & OPTIONS_SINGLE_DASH))
-		return (e->end == END_OPEN &&
-			cmd_option_class(global, sub, arg, strcspn(arg, "="), &mark) == CLASS_HARMLESS) ||
-		       rule_names_option(t, v, e, &o);
-	for (const char *p = arg + (arg[0] == '-'); *p; p++) {
-		o.letter = name[1] = *p;
-		bool free =
-			cmd_option_class(global, sub, name, 2, &mark) == CLASS_HARMLESS && e->end == END_OPEN;
-
-		o.value = mark && p[1] ? p + 1 : next;
-		/* MODULE of -mMODULE is a word of the command, which the rule's words match */
-		o.joined = mark == '?' && p[1];
-		if (!free && !rule_names_option(t, v, e, &o)) {
-			/* what follows an unknown letter is its value, where the rule names it so */
-			o.value = p + 1;
-			return !mark && p[1] && rule_names_option(t, v, e, &o);
-		}
-		if (mark == '=' && !surely_takes(v, sub, name)) {
-			if (!p[1] && *next == '-' && !is_only_value(next))
-				return false;
-			if (p[1] && !is_only_value(p + 1))
-				continue;
-		}
-		if (mark && p[1] && arg[0] == '-')
-			return true;
-	}
-	return true;
-}
-
-/* Does the rule have a word of this form (len bytes) that matches word? */
-static bool rule_names_form(const struct cmd_table *t, const struct cmd_entry *e, const char *form,
-			    size_t len, const char *word)
-{
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct cmd_token *tok = t->tokens + e->first + i;
-		const char *text = image_str(t->img, tok->text);
-
-		if (!glob_match(form, len, text, strlen(text)))
-			continue;
-		if (tok->kind == TOKEN_WORD
-			    ? value_matches(text, tok->match, word)
-			    : tok->kind == TOKEN_OPERAND && strncmp(word, text, strlen(text)) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* push REMOTE REFSPEC: a rule with so many words names what is pushed, and covers no other refspec. */
-#define REFSPEC_AT 3
-
-/*
- * A word of a special form (+ref, a:b, SHELL=) is covered only where the rule has a word of that form that
- * matches it; +a:b has two forms.  any: the rule is for a push and names no refspec, so it covers each a:b.
- */
-static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e, bool any, const char *forms,
-			    const char *word)
-{
-	for (size_t n; *forms; forms += n + (forms[n] == ' ')) {
-		n = strcspn(forms, " ");
-		if (any && forms[0] == '*' && forms[1] == ':')
-			continue;
-		if (glob_match(forms, n, word, strlen(word)) && !rule_names_form(t, e, forms, n, word))
-			return false;
-	}
-	return true;
-}
-
-/* The number of words of a rule; SIZE_MAX where it has `...`. */
-static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
+size_t cmd_rule_words(const struct cmd_table *t, const struct cmd_entry *e)
 {
 	size_t n = 0;
 
@@ -426,41 +282,6 @@ static size_t rule_words(const struct cmd_table *t, const struct cmd_entry *e)
 		n += t->tokens[e->first + i].kind == TOKEN_WORD;
 	}
 	return n;
-}
-
-static bool is_covered(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e)
-{
-	const struct cmd_options *row = v->sub ? v->sub : v->global;
-	unsigned flags = row ? row->flags : 0;
-	size_t words = 0, named = rule_words(t, e), before = flags & OPTIONS_GROUPS ? named : 0;
-	bool refspecs = flags & OPTIONS_REFSPECS, goals = flags & (OPTIONS_GOALS | OPTIONS_URLS);
-	struct cmd_walk w = { .view = v };
-	enum cmd_arg kind;
-	const char *arg;
-
-	/* the rule allows the shell with any input, which may contain any command, so its options need not
-	 * be named */
-	if (flags & OPTIONS_INPUT && e->count == 0 && e->end == END_OPEN)
-		return true;
-	while ((kind = cmd_walk_next(&w, &arg)) != ARG_END) {
-		if (cmd_walk_at_option(&w, kind) &&
-		    (!option_is_covered(t, v, e, &w, arg) || (words < before && !w.value_next)))
-			return false;
-		if (kind != ARG_WORD)
-			continue;
-		words += !(flags & OPTIONS_GOALS && strchr(arg, '='));
-		if (goals && named > 0 && words > named)
-			return false;
-		if (refspecs && named >= REFSPEC_AT && words > named)
-			return false;
-		if (row && row->words && !same_refspec(v, arg) &&
-		    !word_is_covered(t, e, refspecs && named < REFSPEC_AT, row->words, arg))
-			return false;
-		if (flags & OPTIONS_FIRST_ENDS && e->end == END_OPEN &&
-		    words > (v->sub || flags & OPTIONS_SECOND_ENDS))
-			return true;
-	}
-	return true;
 }
 
 bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_entry *e,
@@ -477,7 +298,7 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 	/* for a further goal a rule without words, or with `...`, is not matched again: it has matched the
 	 * whole command already */
 	if (v->from) {
-		size_t words = rule_words(t, e);
+		size_t words = cmd_rule_words(t, e);
 
 		if (words == 0 || words == SIZE_MAX)
 			return false;
@@ -494,6 +315,6 @@ bool cmd_entry_matches(const struct cmd_table *t, const struct cmd_view *v, cons
 		prints = false;
 	}
 	if (reading == READ_STRICT)
-		return is_covered(t, v, e);
+		return cmd_entry_covers(t, v, e);
 	return !prints || !cmd_only_prints(v->c, image_str(t->img, e->program));
 }
