@@ -218,15 +218,24 @@ const char *cmd_same_refspec(const struct cmd_view *v, const char *word)
 		       : NULL;
 }
 
-/* For deny and ask rules: :app:publish is also publish, and so is pub where words may be cut short. */
+/*
+ * For deny and ask rules: :app:publish is also publish, and so is pub where words may be cut short.  To
+ * make(1)
+ * ./publish is publish, and the variable .DEFAULT_GOAL names a goal.
+ */
 static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			 const char *word)
 {
 	unsigned flags = v->global ? v->global->flags : 0;
-	const char *colon = flags & OPTIONS_GOALS ? strrchr(word, ':') : NULL;
+	const char *whole = word, *colon;
 
+	if (flags & OPTIONS_GOALS && strncmp(word, ".DEFAULT_GOAL", 13) == 0)
+		word += strcspn(word, "=") + (strchr(word, '=') != NULL);
+	while (flags & OPTIONS_GOALS && word[0] == '.' && word[1] == '/')
+		word += 1 + strspn(word + 1, "/");
+	colon = flags & OPTIONS_GOALS ? strrchr(word, ':') : NULL;
 	word = colon ? colon + 1 : word;
-	return (colon && cmd_value_matches(text, tok->match, word)) ||
+	return (word != whole && cmd_value_matches(text, tok->match, word)) ||
 	       (flags & OPTIONS_CUT_WORDS && tok->match == MATCH_LITERAL && *word &&
 		strncmp(text, word, strlen(word)) == 0);
 }

@@ -25,17 +25,17 @@ enum interpreter_flag {
 /*
  * shorts, longs: options that take the next word, also with an underscore for a dash; one that ends in `+`
  * takes a script, and may be cut short.  rest: letters whose value is the rest of the word.  stop: letters
- * with which it runs no file.  joined: letters after which the script stands, attached or as the next word.
- * verb: the word before the script.  search: the variable with the directories in which it looks for a name
- * without a slash that the working directory does not have.  Which of several files it takes depends on who
- * may read or execute them, so each is judged.
+ * with which it runs no file.  plain: long options without a value, which may have one dash.  joined: letters
+ * after which the script stands, attached or as the next word. verb: the word before the script.  search: the
+ * variable with the directories in which it looks for a name without a slash that the working directory does
+ * not have.  Which of several files it takes depends on who may read or execute them, so each is judged.
  */
 static const struct interpreter {
 	const char *names, *shorts, *longs, *rest, *stop, *joined, *verb;
 	unsigned flags;
-	const char *search;
+	const char *search, *plain;
 } interpreters[] = {
-	{ "python pypy", "WXQ", "check-hash-based-pycs", "", "c", "m", "", SEARCHES_MAIN, NULL },
+	{ "python pypy", "WXQ", "check-hash-based-pycs", "", "c", "m", "", SEARCHES_MAIN, NULL, NULL },
 	{ "node nodejs", "rC",
 	  "require import loader experimental-loader conditions title allow-fs-read allow-fs-write "
 	  "build-snapshot-config cpu-prof-dir cpu-prof-interval cpu-prof-name diagnostic-dir "
@@ -53,30 +53,39 @@ static const struct interpreter {
 	  "test-reporter-destination test-shard test-skip-pattern test-timeout tls-cipher-list "
 	  "tls-keylog tls-max-v1.2 tls-min-v1.0 trace-event-categories trace-event-file-pattern "
 	  "trace-require-module unhandled-rejections use-largepages v8-pool-size watch-path",
-	  "", "ep", "", "", SEARCHES_JS, NULL },
-	{ "bun", "r", "preload require cwd config", "", "ep", "", "run", SEARCHES_JS, NULL },
-	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "", "run", 0, NULL },
+	  "", "ep", "", "", SEARCHES_JS, NULL, NULL },
+	{ "bun", "r", "preload require cwd config", "", "ep", "", "run", SEARCHES_JS, NULL, NULL },
+	{ "deno", "c", "config import-map lock cert location seed ext env-file", "", "", "", "run", 0, NULL,
+	  NULL },
 	/* bash shell.c (open_shell_script), ksh93 path.c, zsh init.c (PATH_SCRIPT) */
 	{ "sh bash rbash dash ash ksh mksh lksh pdksh posh yash", "oO", "rcfile init-file", "", "cs", "", "",
-	  IS_SHELL | ONE_DASH, "PATH" },
-	{ "zsh", "oO", "emulate", "", "cs", "", "", IS_SHELL, "PATH" },
+	  IS_SHELL | ONE_DASH, "PATH",
+	  "debug debugger dump-po-strings dump-strings login noediting noprofile norc posix pretty-print "
+	  "restricted "
+	  "verbose" },
+	{ "zsh", "oO", "emulate", "", "cs", "", "", IS_SHELL, "PATH", NULL },
 	{ "fish", "CdDfop",
 	  "init-command debug debug-output debug-stack-frames features profile profile-startup", "", "c", "",
-	  "", 0, NULL },
+	  "", 0, NULL, NULL },
 	/* with -S */
-	{ "ruby", "IrCEX", "", "FKTWix", "e", "", "", LOOKS_FIRST, "PATH" },
-	{ "perl", "IMm", "", "CDFix:", "eE", "", "", LOOKS_FIRST, "PATH" },
-	{ "php", "dczStg", "define php-ini zend-extension server docroot", "", "rBRFEi", "f", "", 0, NULL },
-	{ "lua luajit", "el", "", "", "", "", "", 0, NULL },
-	{ "tclsh wish", "", "encoding", "", "", "", "", IS_SHELL | ONE_DASH, NULL },
-	{ "expect expectk", "cD", "", "", "", "fb", "", 0, NULL },
+	{ "ruby", "IrCEX", "backtrace-limit disable dump enable encoding external-encoding internal-encoding",
+	  "FKTWix", "e", "", "", LOOKS_FIRST, "PATH", NULL },
+	{ "perl", "IMm", "", "CDFix:", "eE", "", "", LOOKS_FIRST, "PATH", NULL },
+	{ "php", "dczStg", "define php-ini zend-extension server docroot", "", "rBRFEi", "f", "", 0, NULL,
+	  NULL },
+	{ "lua luajit", "el", "", "", "", "", "", 0, NULL, NULL },
+	{ "tclsh wish", "", "encoding", "", "", "", "", IS_SHELL | ONE_DASH, NULL, NULL },
+	{ "expect expectk", "cD", "", "", "", "fb", "", 0, NULL, NULL },
 	{ "awk gawk mawk nawk original-awk", "vFel",
 	  "assign field-separator source load file+ exec+ e+ E+ include+", "W", "", "fEi", "",
-	  BY_OPTION | LOOKS_FIRST | W_IS_LONG, "AWKPATH" },
-	{ "sed gsed", "el", "expression line-length file+", "", "", "f", "", BY_OPTION, NULL },
+	  BY_OPTION | LOOKS_FIRST | W_IS_LONG, "AWKPATH", NULL },
+	{ "sed gsed", "el", "expression line-length file+", "", "", "f", "", BY_OPTION, NULL, NULL },
+	{ "make gmake", "CIoWE",
+	  "file+ makefile+ directory include-dir old-file assume-old what-if new-file assume-new eval", "",
+	  "", "f", "", BY_OPTION, NULL, NULL },
 	/* n: -nx is one option */
 	{ "gdb gdb-multiarch", "", "ex iex eval-command init-eval-command command+ ix+ init-command+", "",
-	  "n", "x", "", BY_OPTION | ONE_DASH, NULL },
+	  "n", "x", "", BY_OPTION | ONE_DASH, NULL, NULL },
 };
 
 /* Where a program looks that has no such list. */
@@ -208,7 +217,7 @@ static const char *script_of(const struct interpreter *r, const struct command *
 			joined = strchr(name, '=') ? strchr(name, '=') + 1 : command_arg(c, ++i);
 		else if (is_long(r, name, false))
 			i++;
-		else if (arg[1] != '-')
+		else if (arg[1] != '-' && !(r->plain && word_in_list(r->plain, name, strlen(name))))
 			joined = read_letters(r, c, arg, &i);
 		*ret_at = i;
 		if (joined && (*joined || !(r->flags & BY_OPTION)))
@@ -332,7 +341,8 @@ bool tool_find(const struct request *of, loads_find_fn *find, loads_path_fn *pat
 	const struct interpreter *r;
 	size_t n;
 
-	for (unsigned depth = 0; depth < LIMIT_DEPTH && request_unwrap(of, depth, &c, &inner, &extra);
+	for (unsigned depth = 0; depth < LIMIT_DEPTH && (request_unwrap(of, depth, &c, &inner, &extra) ||
+							 command_unwrap_split(&c, ret->split, &inner) > 0);
 	     depth++)
 		c = inner;
 	n = command_count(&c);

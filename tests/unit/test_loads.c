@@ -296,6 +296,17 @@ static const struct {
 	{ "mawk -We ./tool x", NULL, "./tool x", true },
 	{ "mawk -W interactive -f ./tool", NULL, "./tool", true },
 	{ "gawk --fil=./tool", NULL, "./tool", true },
+	{ "bash -norc ./tool x", NULL, "./tool x", true },
+	{ "bash -noprofile -posix ./tool", NULL, "./tool", true },
+	{ "bash -rcfile x -noediting ./tool", NULL, "./tool", true },
+	{ "ruby --disable gems --encoding utf-8 ./tool", NULL, "./tool", true },
+	{ "make -f ./tool x", NULL, "./tool x", true },
+	{ "make -k --makefile=./tool x", NULL, "./tool x", true },
+	{ "make -C d x", NULL, NULL, false },
+	{ "env -S sh ./tool", NULL, "./tool", true },
+	{ "env -i '-S sh -x' ./tool a", NULL, "./tool a", true },
+	{ "nice env '--split-string=A=b bash' ./tool", NULL, "./tool", true },
+	{ "env -vS 'node ./tool a' b", NULL, "./tool a b", true },
 	{ "perl -Mfeature=say ./tool x", NULL, "./tool x", true },
 	{ "perl -w -CE -i.orige -d:Ee ./tool", NULL, "./tool", true },
 	{ "perl -we 1 ./tool", NULL, NULL, false },
@@ -318,7 +329,8 @@ START_TEST(the_script_of_an_interpreter)
 {
 	const char *room[16];
 	char line[256];
-	struct tool_script t = { .words = room };
+	struct split split;
+	struct tool_script t = { .words = room, .split = &split };
 	struct line l;
 	struct request req = request_of(&l, scripts[_i].command);
 
@@ -357,7 +369,8 @@ START_TEST(an_interpreter_looks_in_path)
 {
 	const char *room[16];
 	char got[128] = "";
-	struct tool_script t = { .words = room };
+	struct split split;
+	struct tool_script t = { .words = room, .split = &split };
 	struct line l;
 	struct request req = request_of(&l, places[_i].command);
 
@@ -380,7 +393,8 @@ static const char *no_path(void *ctx, const char *name)
 START_TEST(a_shell_without_path)
 {
 	const char *room[16];
-	struct tool_script t = { .words = room };
+	struct split split;
+	struct tool_script t = { .words = room, .split = &split };
 	struct line l;
 	char there[] = "/usr/bin/tool";
 	struct request req = request_of(&l, "bash tool");
@@ -417,7 +431,8 @@ START_TEST(node_takes_a_url)
 {
 	const char *room[16];
 	char line[256];
-	struct tool_script t = { .words = room };
+	struct split split;
+	struct tool_script t = { .words = room, .split = &split };
 	struct line l;
 	struct request req;
 
@@ -450,7 +465,8 @@ END_TEST
 START_TEST(a_script_counts_where_a_rule_names_it)
 {
 	const char *room[16];
-	struct tool_script t = { .words = room };
+	struct split split;
+	struct tool_script t = { .words = room, .split = &split };
 	struct fixture f;
 	struct line l;
 	struct request req = request_of(&l, "node ./x publish");
@@ -466,7 +482,7 @@ START_TEST(a_script_counts_where_a_rule_names_it)
 	eval_command(&f.img, &t.req, &d, NULL);
 	ck_assert(script_is_held(&node, &d));
 	found = "/ws/x.js";
-	t = (struct tool_script){ .words = room };
+	t = (struct tool_script){ .words = room, .split = &split };
 	ck_assert(tool_find(&req, find, path_list, NULL, &t));
 	eval_command(&f.img, &t.req, &d, NULL);
 	ck_assert_int_eq(d.verdict, VERDICT_DENY);

@@ -25,7 +25,7 @@ static bool keep_stricter(struct chain *c, const struct request *req)
 /* Only a supervisor examines what an interpreter is given. */
 static void judge_tools(struct chain *c, const struct request *of, struct found_files *found)
 {
-	struct tool_script t = { .words = c->rest };
+	struct tool_script t = { .words = c->rest, .split = &c->split[c->n_split++] };
 
 	while (c->level > LEVEL_HOOKS && program_tool(of, found, &t)) {
 		if (!keep_stricter(c, &t.req))

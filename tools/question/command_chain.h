@@ -24,6 +24,8 @@ struct chain {
 	struct elf_info elf[SCRIPT_DEPTH + 1];
 	char real[SCRIPT_DEPTH][PATH_MAX];
 	struct found_files found[SCRIPT_DEPTH];
+	struct split split[SCRIPT_DEPTH + 1]; /* of each search for scripts */
+	size_t n_split;
 	char tool[PATH_MAX]; /* the file of the script that `held` is about */
 };
 /*

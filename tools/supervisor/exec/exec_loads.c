@@ -125,12 +125,12 @@ static bool keep_tool(struct exec *x, struct caller *c, const struct request *of
 int exec_tool(struct exec *x, struct caller *c, const struct request *of)
 {
 	struct finder f = { .x = x, .c = c };
-	struct tool_script t = { 0 };
+	struct tool_script t = { .split = caller_scratch(c, sizeof(*t.split)) };
 
 	for (;;) {
 		if (!t.words)
 			t.words = caller_scratch(c, TOOL_WORDS(of->argc) * sizeof(*t.words));
-		if (!t.words)
+		if (!t.words || !t.split)
 			return -ENOMEM;
 		if (!tool_find(of, find, path_list, &f, &t))
 			return 0;
