@@ -11,9 +11,11 @@ memory() {
 	case ${T_SOURCE:-}/ in "$1"/*) mkdir -p "$T_SOURCE" && mount -c --bind /proc/self/fd/7 "$T_SOURCE" ;; esac
 }
 exec 7<"${T_SOURCE:-/}"
-memory /mnt
-cp -a /etc/. /mnt
-mount --move /mnt /etc
+etc=$(mktemp -d)
+memory "$etc"
+cp -a /etc/. "$etc"
+mount --move "$etc" /etc
+rmdir "$etc"
 rm -rf /etc/pale /etc/pam.d/pale
 for dir in /run /var/lib /opt; do
 	memory $dir

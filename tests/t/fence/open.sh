@@ -146,7 +146,7 @@ t_a_fifo_has_no_dead_writers() {
 
 # The supervisor's own copy is closed before the opener goes on: else the next one meets a reader that is none.
 t_a_fifo_opened_again_and_again() {
-	OPTS=(--level strict)
+	OPTS=(--level strict -e "SLOW=${SLOW:-1}")
 	cat >p.py <<-'END'
 		import os, signal
 		os.mkfifo("f")
@@ -158,7 +158,7 @@ t_a_fifo_opened_again_and_again() {
 		        os.close(fd)
 		        os.read(r, 1)
 		    os._exit(0)
-		signal.alarm(25)
+		signal.alarm(25 * int(os.environ["SLOW"]))
 		for i in range(2000):
 		    fd = os.open("f", os.O_RDONLY)
 		    while os.read(fd, 9):

@@ -340,6 +340,7 @@ t_what_ended_sessions_keep_is_bounded() {
 	fence bash -c 'sleep 3'
 	rc_is 0
 	for name in oldest older; do
+		until_true 10 test ! -e "$STATE/sessions/$name"
 		missing "$STATE/sessions/$name"
 		recorded ledger/removed '[a-z]*' "$name" "[ledger] size is 5 MiB"
 	done
