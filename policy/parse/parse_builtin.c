@@ -216,6 +216,10 @@ static int add_trunks(struct parser *ps, const char *top)
 	bool some = false;
 	int r = 0;
 
+	/* Also where no protected branch is: a clone of another branch can push to one. */
+	for (size_t i = 0; r == 0 && b->git_common && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
+		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
+			     old_remotes[i]);
 	for (size_t i = 0; r == 0 && b->git_common && i < b->n_git_trunk; i++) {
 		/* After a reload the policy may differ from the one that the branches were found with. */
 		if (!policy_protects(ps->p, b->git_trunk[i]))
@@ -233,9 +237,6 @@ static int add_trunks(struct parser *ps, const char *top)
 		r = add_file(ps, RULE_FILE_READONLY, WAY_TEXT, b->git_own, "commondir");
 	if (r == 0)
 		r = add_file(ps, RULE_FILE_GIT, "refs", b->git_common, "refs/**");
-	for (size_t i = 0; r == 0 && i < sizeof(old_remotes) / sizeof(old_remotes[0]); i++)
-		r = add_file(ps, RULE_FILE_READONLY, "git takes it for a remote", b->git_common,
-			     old_remotes[i]);
 	for (size_t i = 0; r == 0 && i < sizeof(trunk_places) / sizeof(trunk_places[0]); i++)
 		r = add_own(ps, RULE_FILE_PLACE, SHOW_TEXT, b->git_common, trunk_places[i]);
 	return r;

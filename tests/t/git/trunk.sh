@@ -159,6 +159,16 @@ t_linked_by_hand() {
 	[ "$(git -C w2 branch --show-current)" = third ] || fail "a worktree inside"
 }
 
+# A clone without a protected branch: a file for a remote would let the next push move one outside.
+t_remotes_as_files() {
+	git init -q -b main "$S/up" && git -C "$S/up" commit -q --allow-empty -m one && git -C "$S/up" branch topic
+	git clone -q -b topic --single-branch "file://$S/up" "$S/down" && mv "$S/down/.git" . || fail "no clone"
+	fsh 'mkdir .git/remotes .git/branches; printf "URL: x\nPush: refs/heads/topic:refs/heads/main\n" >.git/remotes/b1
+		echo x >.git/branches/b2; echo y >f; busybox cp f .git/remotes/b3; mv f .git/branches/b4; true'
+	[ -z "$(find .git/remotes .git/branches -type f 2>/dev/null)" ] || fail "a remote is a file"
+	denied mkdir "$W/.git/remotes"
+}
+
 t_submodule() {
 	beside main
 	git checkout -q topic
