@@ -137,7 +137,7 @@ static int record_all(struct helper *h, const struct group *g, const struct brok
 
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = decision_record(h, g->list[i], g->list[0], g->seen[i], reply);
-	return r < 0 ? r : ledger_sync(h->ledger);
+	return r < 0 ? r : ledger_sync_kept(h->ledger);
 }
 
 /* --- the effect --- */

@@ -267,12 +267,17 @@ int ledger_append(struct ledger *l, const struct event *e)
 	return r < 0 ? append_kept(l, e) : 0;
 }
 
+/* What is kept is on the disk already where nothing else can be written. */
+int ledger_sync_kept(struct ledger *l)
+{
+	return l->error ? 0 : ledger_sync(l);
+}
+
 int ledger_append_durable(struct ledger *l, const struct event *e)
 {
 	int r = ledger_append(l, e);
 
-	/* What is kept is on the disk already where nothing else can be written. */
-	return r < 0 || (l->error && is_kept(e)) ? r : ledger_sync(l);
+	return r < 0 ? r : is_kept(e) ? ledger_sync_kept(l) : ledger_sync(l);
 }
 
 void ledger_tick(struct ledger *l, uint64_t now_ns)

@@ -103,6 +103,8 @@ int ledger_append_durable(struct ledger *l, const struct event *e);
 int ledger_flush(struct ledger *l);
 /* The same, and waits until all of it is on the disk. */
 int ledger_sync(struct ledger *l);
+/* The same for denials, questions and answers alone: 0 also where nothing else can be written. */
+int ledger_sync_kept(struct ledger *l);
 /* Flush, fdatasync when it is time, and retry after a failure; a checkpoint when one is due. */
 void ledger_tick(struct ledger *l, uint64_t now_ns);
 /* Before the last records: from now on they may use the disk space that RESERVE_FILE has kept free. */

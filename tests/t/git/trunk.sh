@@ -260,7 +260,7 @@ t_began_on() {
 		'git rebase -q --root --force-rebase' 'git reset -q --soft $OTHER' \
 		'echo x >.git/refs/heads/main' 'echo $OLD >.git/refs/heads/main' \
 		'echo $OLD >x; mv x .git/refs/heads/main' 'echo $OTHER >x; ln -f x .git/refs/heads/main' \
-		'ln -sf topic .git/refs/heads/main' \
+		'ln -sf topic .git/refs/heads/main' 'chmod 0 .git/refs/heads/main; busybox chmod 0 .git/refs/heads/main' \
 		'rm .git/refs/heads/main; echo $OLD >.git/refs/heads/main' 'mv .git/refs/heads/main x' \
 		'git -c alias.u=update-ref u refs/heads/main $OLD
 			git update-ref HEAD $OLD; git -c alias.u=update-ref u -d refs/heads/main; git update-ref -d HEAD' \

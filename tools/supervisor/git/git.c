@@ -298,7 +298,9 @@ static bool may(const struct image *img, const struct request *req, enum role ro
 	case ROLE_INDEX:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || !has_index(dir) ||
 		       deny(why, size, BY_GIT);
+	/* Without the right to read it the branch is lost to git. */
 	case ROLE_HEAD:
+		return req->op == OP_MKDIR || deny(why, size, BY_GIT);
 	case ROLE_REF:
 	case ROLE_NOW:
 		return req->op == OP_CHMOD || req->op == OP_MKDIR || deny(why, size, BY_GIT);
