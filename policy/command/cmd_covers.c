@@ -159,37 +159,32 @@ static bool is_changed(const struct cmd_table *t, const struct cmd_view *v, cons
 		       const char *arg, const char *next)
 {
 	const char *has = NULL, *value = image_str(t->img, tok->value);
-	const char letter[] = { '-', *image_str(t->img, tok->text), '\0' };
 	char mark = '\0';
 
 	if (!cmd_option_is(v, tok, image_str(t->img, tok->text), false, arg, next, &has))
 		return false;
 	if (tok->match != MATCH_NONE)
 		return !cmd_value_matches(value, tok->match, has ? has : next);
-	(void)cmd_option_class(v->global, v->sub, tok->kind == TOKEN_SHORT ? letter : arg,
-			       tok->kind == TOKEN_SHORT ? 2 : strcspn(arg, "="), &mark);
-	if (mark || (has && !strchr(arg, '=')))
+	if (tok->kind == TOKEN_SHORT)
 		return false;
-	return is_off(has ? has : *next ? next : "1");
+	(void)cmd_option_class(v->global, v->sub, arg, strcspn(arg, "="), &mark);
+	return !mark && is_off(has ? has : *next ? next : "1");
 }
 
-/* --no-dry-run and --nodry-run are the opposite of --dry-run, and --dry-run is that of --no-dry-run. */
+/* --no-dry-run is the opposite of --dry-run, and --dry-run is that of --no-dry-run. */
 static bool is_opposite(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
 			const char *arg)
 {
 	const char *text = image_str(t->img, tok->text), *has = NULL;
 	char positive[64] = "--";
-	size_t skip = strncmp(arg, "--no-", 5) == 0 ? 5 : strncmp(arg, "--no", 4) == 0 ? 4 : 0;
 	size_t n = strlen(arg);
 
-	if (strncmp(text, "--no-", 5) == 0 && strncmp(arg, "--", 2) == 0 && n > 2)
-		return strncmp(text + 5, arg + 2, strcspn(arg + 2, "=")) == 0;
-	/* rsync has --no-n, the opposite of -n. */
-	if (tok->kind == TOKEN_SHORT && skip == 5 && n == 6 && arg[5] == text[0])
+	if (strncmp(text, "--no-", 5) == 0 && n > 2 && arg[1] == '-' &&
+	    strncmp(text + 5, arg + 2, n - 2) == 0)
 		return true;
-	if (skip == 0 || n - skip == 0 || n - skip > sizeof(positive) - 3)
+	if (strncmp(arg, "--no-", 5) != 0 || n >= sizeof(positive))
 		return false;
-	memcpy(positive + 2, arg + skip, n - skip + 1);
+	memcpy(positive + 2, arg + 5, n - 4);
 	return cmd_option_is(v, tok, text, false, positive, "", &has);
 }
 

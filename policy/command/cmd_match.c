@@ -227,14 +227,17 @@ static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, 
 			 const char *word)
 {
 	unsigned flags = v->global ? v->global->flags : 0;
-	const char *whole = word, *colon;
+	const char *whole = word, *end;
 
-	if (flags & OPTIONS_GOALS && strncmp(word, ".DEFAULT_GOAL", 13) == 0)
-		word += strcspn(word, "=") + (strchr(word, '=') != NULL);
-	while (flags & OPTIONS_GOALS && word[0] == '.' && word[1] == '/')
-		word += 1 + strspn(word + 1, "/");
-	colon = flags & OPTIONS_GOALS ? strrchr(word, ':') : NULL;
-	word = colon ? colon + 1 : word;
+	if (flags & OPTIONS_GOALS) {
+		end = strchr(word, '=');
+		if (end && strncmp(word, ".DEFAULT_GOAL", 13) == 0)
+			word = end + 1;
+		while (word[0] == '.' && word[1] == '/')
+			word += 1 + strspn(word + 1, "/");
+		end = strrchr(word, ':');
+		word = end ? end + 1 : word;
+	}
 	return (word != whole && cmd_value_matches(text, tok->match, word)) ||
 	       (flags & OPTIONS_CUT_WORDS && tok->match == MATCH_LITERAL && *word &&
 		strncmp(text, word, strlen(word)) == 0);

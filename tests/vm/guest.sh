@@ -39,7 +39,8 @@ installed() {
 		[ ! -S "$user/bus" ] || break
 		sleep 1
 	done
-	ana XDG_RUNTIME_DIR="$user" sh -c 'mkdir -p ~/project && cd ~/project && pale doctor; pale run --limit memory=200M -- true' >/tmp/said 2>&1
+	ana XDG_RUNTIME_DIR="$user" sh -c 'mkdir -p ~/project && cd ~/project && pale doctor
+		pale run --limit memory=200M -- true' >/tmp/said 2>&1
 	cat /tmp/said
 	grep -q 'memory 200M by systemd scope' /tmp/said && grep -q ', sealed$' /tmp/said &&
 		ana XDG_RUNTIME_DIR="$user" pale log verify --journal

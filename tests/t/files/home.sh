@@ -254,7 +254,7 @@ t_inside_what_is_open() {
 # What lies in a cache and runs later is in the list of pale-guarantees(7); that is each cache but these.
 t_what_runs_later_is_told() {
 	local path row data=(
-		.cache/fontconfig .cache/mesa_shader_cache .cache/clangd .cargo/.package-cache .cargo/.package-cache-mutate
+		.cache/fontconfig .cache/clangd .cargo/.package-cache .cargo/.package-cache-mutate
 		.cargo/.global-cache .cache/golangci-lint .cache/staticcheck .cache/gopls '.config/configstore/update-notifier-*'
 		.local/state/pnpm .cache/pypoetry/cache .cache/hatch .cache/matplotlib .cache/huggingface/{datasets,assets,xet}
 		.pub-cache/{hosted-hashes,log,_temp,active_roots})

@@ -21,10 +21,13 @@ static const struct {
 	  "Rakefile Gemfile *.gemspec build.gradle build.gradle.kts settings.gradle settings.gradle.kts "
 	  "gradlew mvnw pom.xml build.xml build.rs .cargo/config .cargo/config.toml build.sbt "
 	  "SConstruct WORKSPACE BUILD BUILD.bazel MODULE.bazel .bazelrc BUCK flake.nix shell.nix "
-	  "default.nix Tiltfile Procfile Vagrantfile magefile.go gulpfile.js Gruntfile.js "
+	  "default.nix Cargo.toml Package.swift build.ninja conanfile.py conanfile.txt Snakefile dodo.py "
+	  "CMakePresets.json CMakeUserPresets.json wscript Podfile mix.exs tools/bazel Tiltfile Procfile "
+	  "Vagrantfile magefile.go gulpfile.js Gruntfile.js "
 	  ".mvn/jvm.config .mvn/maven.config .mvn/extensions.xml maven-wrapper.properties "
 	  "gradle-wrapper.properties gradle.properties project/*.sbt rust-toolchain rust-toolchain.toml" },
-	{ "npm", "package.json .npmrc .pnpmfile.cjs pnpm-workspace.yaml .yarnrc .yarnrc.yml bunfig.toml "
+	{ "npm", "package.json deno.json deno.jsonc .npmrc .pnpmfile.cjs pnpm-workspace.yaml .yarnrc "
+		 ".yarnrc.yml bunfig.toml "
 		 ".yarn/releases/* .yarn/plugins/* .yarn/plugins/*/*" },
 	{ "node", "vite.config.* webpack.config.* rollup.config.* babel.config.* .babelrc.js jest.config.* "
 		  "vitest.config.* eslint.config.* .eslintrc.js .eslintrc.cjs prettier.config.* "
@@ -35,16 +38,19 @@ static const struct {
 	  "setup.py setup.cfg pyproject.toml conftest.py tox.ini noxfile.py pytest.ini "
 	  "sitecustomize.py usercustomize.py *.pth tasks.py fabfile.py manage.py .pylintrc pylintrc" },
 	{ "R", ".Rprofile" },
-	{ "ruby", ".irbrc .pryrc" },
-	{ "a debugger", ".gdbinit .lldbinit" },
+	{ "composer", "composer.json" },
+	{ "hg", ".hg/hgrc" },
+	{ "terraform", "*.tf *.tofu" },
+	{ "ruby", ".irbrc .pryrc bin/rails" },
+	{ "a debugger", ".gdbinit .lldbinit .pdbrc" },
 	{ "ansible", "ansible.cfg" },
 	{ "direnv or mise", ".envrc mise.toml .mise.toml mise.local.toml .mise.local.toml .mise/config.toml "
 			    "mise/config.toml .tool-versions .config/mise.toml .config/mise/config.toml" },
-	{ "an editor",
-	  ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions.json "
-	  "*.code-workspace .idea/* .zed/* .nvim.lua .exrc .vimrc .nvimrc .dir-locals.el "
-	  ".editorconfig.el .sublime-project .devcontainer/* .devcontainer.json devcontainer.json "
-	  ".run/*.xml .fleet/run.json .theia/tasks.json" },
+	{ "an editor", ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions.json "
+		       "*.code-workspace .idea/* .zed/* .nvim.lua .exrc .vimrc .nvimrc .dir-locals.el "
+		       ".editorconfig.el .helix/languages.toml .sublime-project .devcontainer/* "
+		       ".devcontainer.json devcontainer.json "
+		       ".run/*.xml .fleet/run.json .theia/tasks.json" },
 	{ "a container", "Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml "
 			 "docker-compose*.yaml compose.yml compose.yaml compose.*.yml compose.*.yaml" },
 	{ "continuous integration",
