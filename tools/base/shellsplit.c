@@ -1,7 +1,7 @@
 /*
- * Cuts a shell line into simple commands, for explain alone: it reads quotes, blanks, operators and
- * redirections, expands nothing and runs nothing.  The result is advice: the fence judges what the shell
- * really executes.
+ * Cuts a shell line into simple commands, for explain alone: it reads quotes, blanks, operators,
+ * redirections, reserved words and command substitutions, expands nothing and runs nothing.  The result is
+ * advice: the fence judges what the shell really executes.
  */
 #include "shellsplit.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "policy/base/util.h"
+#include "policy/system/cleanup.h"
 
 struct splitter {
 	const char *p;
@@ -18,7 +19,11 @@ struct splitter {
 	size_t n;
 	struct shell_part words; /* the simple command that is being read */
 	int redirect;		 /* OP_READ or OP_WRITE: the next word is a file; OP_NONE */
+	int cases;		 /* in so many `case ... esac` */
+	bool is_no_command;	 /* the words up to the next operator: `for x in a b`, a pattern of `case` */
 };
+
+static int read_words(struct splitter *s);
 
 static int push_part(struct splitter *s, enum op op, char **words, size_t n)
 {
@@ -58,6 +63,7 @@ static int end_command(struct splitter *s)
 {
 	int r;
 
+	s->is_no_command = false;
 	if (s->words.n == 0)
 		return 0;
 	r = push_part(s, OP_EXEC, s->words.words, s->words.n);
@@ -79,10 +85,43 @@ static int take_redirect(struct splitter *s, char *word)
 	return r;
 }
 
-static int take_word(struct splitter *s, char *word)
+static bool list_has(const char *list, const char *word, size_t len)
+{
+	for (const char *p = list; len > 0 && (p = strstr(p, word)) != NULL; p += len)
+		if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0'))
+			return true;
+	return false;
+}
+
+/* A word in the place of a command that is none.  is_quoted: part of it is. */
+static bool is_reserved(struct splitter *s, const char *word, bool is_quoted)
+{
+	static const char plain[] = "if then elif else fi while until do done { } ! time coproc [[ ]]";
+	static const char with_words[] = "for select case function";
+	size_t len = strlen(word);
+
+	if (is_quoted || s->words.n > 0 || s->redirect != OP_NONE)
+		return s->is_no_command;
+	if (len == 4 && s->cases > 0 && strcmp(word, "esac") == 0) {
+		s->cases--;
+		s->is_no_command = false;
+		return true;
+	}
+	if (!s->is_no_command && list_has(with_words, word, len)) {
+		s->cases += strcmp(word, "case") == 0;
+		s->is_no_command = true;
+	}
+	return s->is_no_command || list_has(plain, word, len);
+}
+
+static int take_word(struct splitter *s, char *word, bool is_quoted)
 {
 	int r;
 
+	if (is_reserved(s, word, is_quoted)) {
+		free(word);
+		return 0;
+	}
 	if (s->redirect != OP_NONE) {
 		r = take_redirect(s, word);
 	} else if (s->words.n == 0 && is_assignment(word)) {
@@ -96,12 +135,70 @@ static int take_word(struct splitter *s, char *word)
 	return r;
 }
 
+/* The end of a substitution whose text begins at p, at its last character, or at the NUL. */
+static const char *substitution_end(const char *p, bool is_backquoted)
+{
+	int depth = 0;
+	char quote = '\0';
+
+	for (; *p; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (quote)
+			quote = *p == quote ? '\0' : quote;
+		else if (is_backquoted ? *p == '`' : *p == ')' && depth-- == 0)
+			return p;
+		else if (*p == '\'' || *p == '"')
+			quote = *p;
+		else
+			depth += *p == '(';
+	}
+	return p;
+}
+
+/* Splits the command of `$(...)` or of a backquote, at s->p, beside the others, and keeps its text in word.
+ */
+static int read_substitution(struct splitter *s, char *word, size_t *len)
+{
+	bool is_backquoted = *s->p == '`';
+	const char *from = s->p + (is_backquoted ? 1 : 2), *end = substitution_end(from, is_backquoted);
+	_cleanup_free_ char *text = strndup(from, (size_t)(end - from));
+	struct splitter inner = { .p = text, .parts = s->parts, .n = s->n };
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	r = read_words(&inner);
+	s->parts = inner.parts;
+	s->n = inner.n;
+	for (size_t i = 0; i < inner.words.n; i++)
+		free(inner.words.words[i]);
+	free(inner.words.words);
+	end += *end != '\0';
+	memcpy(word + *len, s->p, (size_t)(end - s->p));
+	*len += (size_t)(end - s->p);
+	s->p = end;
+	return r;
+}
+
+static bool at_substitution(const char *p)
+{
+	return *p == '`' || (p[0] == '$' && p[1] == '(' && p[2] != '(');
+}
+
 /* Copies a quoted stretch; s->p stands on the quote. */
 static int read_quoted(struct splitter *s, char *word, size_t *len)
 {
 	char quote = *s->p++;
 
 	while (*s->p && *s->p != quote) {
+		if (quote == '"' && at_substitution(s->p)) {
+			int r = read_substitution(s, word, len);
+
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (quote == '"' && *s->p == '\\' && s->p[1] && strchr("\"\\$`", s->p[1]))
 			s->p++;
 		word[(*len)++] = *s->p++;
@@ -116,13 +213,23 @@ static int read_word(struct splitter *s)
 {
 	char *word = malloc(strlen(s->p) + 1);
 	size_t len = 0;
+	bool is_quoted = false;
 	int r = 0;
 
 	if (!word)
 		return -ENOMEM;
-	while (r == 0 && *s->p && !strchr(" \t\n;|&<>", *s->p)) {
+	while (r == 0 && *s->p && !strchr(" \t\n;|&<>()", *s->p)) {
+		/* $'x' and $"x" */
+		if (s->p[0] == '$' && (s->p[1] == '\'' || s->p[1] == '"'))
+			s->p++;
 		if (*s->p == '\'' || *s->p == '"') {
+			is_quoted = true;
 			r = read_quoted(s, word, &len);
+			continue;
+		}
+		if (at_substitution(s->p)) {
+			is_quoted = true;
+			r = read_substitution(s, word, &len);
 			continue;
 		}
 		if (*s->p == '\\' && s->p[1])
@@ -134,7 +241,7 @@ static int read_word(struct splitter *s)
 		return r;
 	}
 	word[len] = '\0';
-	return take_word(s, word);
+	return take_word(s, word, is_quoted);
 }
 
 /* `2>&1` and `>&2` name descriptors, not files. */
@@ -160,9 +267,15 @@ static int read_operator(struct splitter *s)
 		s->p++;
 		return read_redirect(s);
 	}
-	while (*s->p && strchr(";|&\n", *s->p))
+	bool ends_case = s->cases > 0 && s->p[0] == ';' && s->p[1] == ';';
+	int r;
+
+	while (*s->p && strchr(";|&\n()", *s->p))
 		s->p++;
-	return end_command(s);
+	s->redirect = OP_NONE;
+	r = end_command(s);
+	s->is_no_command = ends_case;
+	return r;
 }
 
 /* The digits of `2>file` are no word of the command. */
@@ -182,7 +295,7 @@ static int read_words(struct splitter *s)
 			s->p++;
 		else if (at_descriptor(s->p))
 			s->p += strspn(s->p, "0123456789");
-		else if (strchr(";|&<>\n", *s->p))
+		else if (strchr(";|&<>\n()", *s->p))
 			r = read_operator(s);
 		else
 			r = read_word(s);

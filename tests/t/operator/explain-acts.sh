@@ -135,4 +135,42 @@ except OSError: pass' "$host" >"$S/did" 2>&1
 	all_same
 }
 
+# Whatever stands around a command in a shell program, the command is judged.
+t_shell_programs() {
+	local line
+	printf '[commands]\ndeny = git push\n' | policy
+	while IFS= read -r line; do
+		run pale explain exec "$line"
+		rc_is 1 "$line"
+	done <<-'END'
+		(git push t)
+		{ git push t; }
+		! git push t
+		if true; then git push t; fi
+		while git push t; do ls; done
+		until git push t; do ls; done
+		for i in a b; do git push $i; done
+		case x in a) ls;; b) git push t;; esac
+		f() { git push t; }; f
+		x=$(git push t)
+		echo "a $(git push t) b"
+		echo $(echo $(git push t))
+		echo `git push t`
+		$'git' push t
+		cat <(git push t)
+		time git push t
+	END
+	while IFS= read -r line; do
+		run pale explain exec "$line"
+		rc_is 0 "$line"
+	done <<-'END'
+		echo 'git push t; (git push t)'
+		echo for git push
+		for git in push; do ls; done
+		ls $((1+2))
+		[ -f x ] && ls
+		case git in push) ls;; esac
+	END
+}
+
 scenario "$@"

@@ -358,7 +358,7 @@ static int explain_op(struct explainer *x, enum op op, int argc, char **argv)
 {
 	int r = 0;
 
-	if (op == OP_EXEC && argc == 1 && strpbrk(argv[0], " \t;|&<>"))
+	if (op == OP_EXEC && argc == 1 && strpbrk(argv[0], " \t;|&<>()`"))
 		return explain_line(x, argv[0]);
 	if (op == OP_EXEC)
 		return explain_one(x, op, argv, (size_t)argc);
