@@ -40,7 +40,7 @@ installed() {
 		sleep 1
 	done
 	ana XDG_RUNTIME_DIR="$user" sh -c 'mkdir -p ~/project && cd ~/project && pale doctor
-		pale run --limit memory=200M -- true' >/tmp/said 2>&1
+		pale run -v --limit memory=200M -- true' >/tmp/said 2>&1
 	cat /tmp/said
 	grep -q 'memory 200M by systemd scope' /tmp/said && grep -q ', sealed$' /tmp/said &&
 		ana XDG_RUNTIME_DIR="$user" pale log verify --journal

@@ -35,6 +35,7 @@ after() {
 	END
 	chroot "$1" systemctl -q enable vm.service || return 1
 	echo debian >"$1/etc/hostname"
+	echo '127.0.0.1 localhost debian' >"$1/etc/hosts"
 	rm -rf "$1"/var/cache/apt/archives/*.deb
 	# Without what is mounted in it.
 	mkdir "$2/root" && mount --bind "$1" "$2/root" && mke2fs -q -t ext4 -d "$2/root" "$2/image.new" 3G &&
