@@ -96,7 +96,7 @@ static int order_until(const struct grant_order *o, char until[GRANT_UNTIL], cha
 		return 0;
 	}
 	if (until_end(o->until, &end) < 0 || end <= now)
-		return say_why(why, size, -EINVAL, "that time (--until) is over");
+		return say_why(why, size, -EINVAL, "the grant would already have ended: give a later time");
 	if (end > now + GRANTS_DAYS_MAX * DAY_S + DAY_S)
 		return say_why(why, size, -EINVAL, "a grant with an end holds a year at most");
 	snprintf(until, GRANT_UNTIL, "%s", o->until);

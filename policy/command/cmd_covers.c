@@ -145,8 +145,8 @@ static bool word_is_covered(const struct cmd_table *t, const struct cmd_entry *e
 
 /* --- what takes an option of the rule back --- */
 
-/* Programs disagree about the words for "off"; where one of these means something else, the allow does not
- * cover the command. */
+/* Words that switch an option off in some program.  Where one means something else the allow does not cover
+ * the command, which is safe. */
 static bool is_off(const char *value)
 {
 	static const char off[] = "false 0 no none off null never";
@@ -154,7 +154,10 @@ static bool is_off(const char *value)
 	return !*value || word_in_list(off, value, strlen(value));
 }
 
-/* An option of the rule stands here again, with another value than the rule's or switched off. */
+/*
+ * True where arg is an option of the rule, with a value that the rule does not have, or switched off.  npm
+ * takes the next word for the value of a switch where it is `false`.
+ */
 static bool is_changed(const struct cmd_table *t, const struct cmd_view *v, const struct cmd_token *tok,
 		       const char *arg, const char *next)
 {
@@ -177,14 +180,14 @@ static bool is_opposite(const struct cmd_table *t, const struct cmd_view *v, con
 {
 	const char *text = image_str(t->img, tok->text), *has = NULL;
 	char positive[64] = "--";
-	size_t n = strlen(arg);
+	size_t n = strcspn(arg, "=");
 
 	if (strncmp(text, "--no-", 5) == 0 && n > 2 && arg[1] == '-' &&
 	    strncmp(text + 5, arg + 2, n - 2) == 0)
 		return true;
 	if (strncmp(arg, "--no-", 5) != 0 || n >= sizeof(positive))
 		return false;
-	memcpy(positive + 2, arg + 5, n - 4);
+	memcpy(positive + 2, arg + 5, n - 5);
 	return cmd_option_is(v, tok, text, false, positive, "", &has);
 }
 
@@ -194,7 +197,7 @@ static bool takes_back(const struct cmd_table *t, const struct cmd_view *v, cons
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct cmd_token *tok = t->tokens + e->first + i;
 
-		if ((tok->kind == TOKEN_SHORT || tok->kind == TOKEN_LONG) &&
+		if (tok->kind >= TOKEN_SHORT && tok->kind <= TOKEN_FLAG &&
 		    (is_changed(t, v, tok, arg, next) || is_opposite(t, v, tok, arg)))
 			return true;
 	}

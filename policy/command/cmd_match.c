@@ -219,9 +219,8 @@ const char *cmd_same_refspec(const struct cmd_view *v, const char *word)
 }
 
 /*
- * For deny and ask rules: :app:publish is also publish, and so is pub where words may be cut short.  To
- * make(1)
- * ./publish is publish, and the variable .DEFAULT_GOAL names a goal.
+ * For deny and ask rules: :app:publish is also publish, and so is pub where words may be cut short.
+ * To make(1), ./publish is publish too, and .DEFAULT_GOAL=publish names that goal.
  */
 static bool goal_matches(const struct cmd_view *v, const struct cmd_token *tok, const char *text,
 			 const char *word)

@@ -3,8 +3,8 @@
  *
  * Only the words are read, in every spelling that git accepts.  Where they do not say which branch a push or
  * a fetch writes, the command touches every protected branch; any other (update-ref --stdin) touches none by
- * its words, and the files of protected branches are held.  Configuration
- * files are not read: an alias in one of them is a new exec, judged then.  async-signal-safe.
+ * its words, and the files of protected branches are held.  Configuration files are not read: an alias in one
+ * of them is a new exec, judged then.  async-signal-safe.
  */
 #ifndef PALE_GIT_H
 #define PALE_GIT_H
@@ -40,7 +40,7 @@ bool git_touches_trunk(const struct image *img, const struct command *c, const c
 #define GIT_WANTS_NEW	 8u /* whether the session made the repository: head is GIT_NEW then */
 #define GIT_ITSELF	 "-"
 #define GIT_UNTOLD	 "?" /* as "", but new configuration may send a push anywhere: no allow covers it */
-#define GIT_NEW		 "^" /* the repository has no remote, and none of its branches was there before */
+#define GIT_NEW		 "^" /* the repository has no remote, and had no branch when the session began */
 unsigned git_wants(const struct command *c);
 
 /*

@@ -49,8 +49,8 @@ int grant_list_parse(char *text, struct grant_list *ret, const char **ret_why);
 void grant_list_done(struct grant_list *l);
 /*
  * The text of l without the grant of this id (NULL: all are kept) and with one more grant (NULL: no more).
- * Grants that have been over for 30 days at now_s (seconds since 1970) are left out.  The caller must free
- * the text; NULL if out of memory.
+ * Grants that ended more than 30 days before now_s (seconds since 1970) are left out, and a session's grants
+ * as soon as they end.  The caller must free the text; NULL if out of memory.
  */
 char *grant_list_text(const struct grant_list *l, const char *without, const struct grant_entry *with,
 		      uint64_t now_s);
@@ -69,9 +69,11 @@ const char *grant_entry_off(const struct grant_entry *e, const char *agent, cons
 
 /*
  * When a grant is over: at a second, "2026-12-01T14:00:00Z", or at the end of a day, "2026-12-01", in UTC.
- * until_end() gives that moment in seconds since 1970: 0, or -EINVAL if the text is neither in this century.
+ * until_end() gives that moment in seconds since 1970: 0, or -EINVAL where the text is no such time
+ * between 2000 and 2099.
  */
 int until_end(const char *until, uint64_t *ret_s);
+/* The day, or the second, of s as such a text. */
 void until_day(uint64_t s, char day[GRANT_DAY]);
 void until_second(uint64_t s, char until[GRANT_UNTIL]);
 

@@ -1,6 +1,6 @@
 /*
- * Finds the scripts that interpreters run.  Only an interpreter's first operand counts: a command line does
- * not tell what a script does with its other words, or an interpreter with a program text (-c, -e).
+ * Finds the scripts that an interpreter's options or first operand name.  Nothing else is read: not the words
+ * of the script, and not program text that is given with -c or -e.
  */
 #include "tool.h"
 
@@ -25,10 +25,11 @@ enum interpreter_flag {
 /*
  * shorts, longs: options that take the next word, also with an underscore for a dash; one that ends in `+`
  * takes a script, and may be cut short.  rest: letters whose value is the rest of the word.  stop: letters
- * with which it runs no file.  plain: long options without a value, which may have one dash.  joined: letters
- * after which the script stands, attached or as the next word. verb: the word before the script.  search: the
- * variable with the directories in which it looks for a name without a slash that the working directory does
- * not have.  Which of several files it takes depends on who may read or execute them, so each is judged.
+ * with which it runs no file.  plain: long options without a value, which may have one dash, so they are not
+ * read as letters.  joined: letters after which the script stands, attached or as the next word. verb: the
+ * word before the script.  search: the variable with the directories in which it looks for a name without a
+ * slash that the working directory does not have.  Which of several files it takes depends on who may read or
+ * execute them, so each is judged.
  */
 static const struct interpreter {
 	const char *names, *shorts, *longs, *rest, *stop, *joined, *verb;
@@ -150,7 +151,8 @@ static bool is_long(const struct interpreter *r, const char *name, bool script)
 		dashed[i] = name[i] == '_' ? '-' : name[i];
 	for (const char *p = r->longs; script && len > 0 && *p; p += n + (p[n] == ' ')) {
 		n = strcspn(p, " ");
-		if (p[n - 1] == '+' && len < n && (len > 1 || n == 2) && memcmp(p, dashed, len) == 0)
+		if (p[n - 1] == '+' && len < n && (len > 1 || n == 2 || !(r->flags & ONE_DASH)) &&
+		    memcmp(p, dashed, len) == 0)
 			return true;
 	}
 	return !script && word_in_list(r->longs, dashed, len);

@@ -31,7 +31,7 @@ static int open_ledger(int dir, const char *name, mode_t mode)
 	fd = openat(sub, "ledger.jsonl",
 		    O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
 	/* Whatever the umask is. */
-	if (fd < 0 || (fchmod(fd, mode) == 0 && fsync(sub) == 0))
+	if (fd < 0 || (fchmod(fd, mode) == 0 && fsync(sub) == 0 && fsync(dir) == 0))
 		return fd < 0 ? -errno : fd;
 	r = -errno;
 	close(fd);

@@ -21,6 +21,8 @@ struct splitter {
 	int redirect;		 /* OP_READ or OP_WRITE: the next word is a file; OP_NONE */
 	int cases;		 /* in so many `case ... esac` */
 	bool is_no_command;	 /* the words up to the next operator: `for x in a b`, a pattern of `case` */
+	bool is_test;		 /* the words up to `]]` */
+	bool is_name;		 /* the next word, of a function */
 };
 
 static int read_words(struct splitter *s);
@@ -96,12 +98,21 @@ static bool list_has(const char *list, const char *word, size_t len)
 /* A word in the place of a command that is none.  is_quoted: part of it is. */
 static bool is_reserved(struct splitter *s, const char *word, bool is_quoted)
 {
-	static const char plain[] = "if then elif else fi while until do done { } ! time coproc [[ ]]";
-	static const char with_words[] = "for select case function";
+	static const char plain[] = "if then elif else fi while until do done { } ! time coproc";
+	static const char with_words[] = "for select case";
 	size_t len = strlen(word);
 
+	if (s->is_test || s->is_name) {
+		s->is_test = s->is_test && (is_quoted || strcmp(word, "]]") != 0);
+		s->is_name = false;
+		return true;
+	}
 	if (is_quoted || s->words.n > 0 || s->redirect != OP_NONE)
 		return s->is_no_command;
+	s->is_test = !s->is_no_command && strcmp(word, "[[") == 0;
+	s->is_name = !s->is_no_command && strcmp(word, "function") == 0;
+	if (s->is_test || s->is_name)
+		return true;
 	if (len == 4 && s->cases > 0 && strcmp(word, "esac") == 0) {
 		s->cases--;
 		s->is_no_command = false;
@@ -168,7 +179,8 @@ static int read_substitution(struct splitter *s, char *word, size_t *len)
 
 	if (!text)
 		return -ENOMEM;
-	r = read_words(&inner);
+	/* $((...)) is arithmetic. */
+	r = !is_backquoted && *text == '(' ? 0 : read_words(&inner);
 	s->parts = inner.parts;
 	s->n = inner.n;
 	for (size_t i = 0; i < inner.words.n; i++)
@@ -183,7 +195,7 @@ static int read_substitution(struct splitter *s, char *word, size_t *len)
 
 static bool at_substitution(const char *p)
 {
-	return *p == '`' || (p[0] == '$' && p[1] == '(' && p[2] != '(');
+	return *p == '`' || (p[0] == '$' && p[1] == '(');
 }
 
 /* Copies a quoted stretch; s->p stands on the quote. */
@@ -268,13 +280,15 @@ static int read_operator(struct splitter *s)
 		return read_redirect(s);
 	}
 	bool ends_case = s->cases > 0 && s->p[0] == ';' && s->p[1] == ';';
+	/* in a | b) */
+	bool more = s->cases > 0 && s->is_no_command && *s->p == '|';
 	int r;
 
 	while (*s->p && strchr(";|&\n()", *s->p))
 		s->p++;
 	s->redirect = OP_NONE;
 	r = end_command(s);
-	s->is_no_command = ends_case;
+	s->is_no_command = ends_case || more;
 	return r;
 }
 

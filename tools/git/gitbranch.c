@@ -50,7 +50,7 @@ static bool go(const char *dir, const char *path, char ret[PATH_MAX])
 	char link[64];
 	ssize_t n;
 
-	/* Within a session, which has no openat2(2), pale only explains. */
+	/* `pale explain` may run in a session, where openat2(2) does not exist; it only gives advice. */
 	if (fd < 0 && at >= 0 && errno == ENOSYS)
 		fd = openat(at, path, (int)how.flags);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

@@ -30,12 +30,12 @@ struct git_env {
 	bool carried;	    /* another program or a proxy than the session began with carries a push */
 	bool no_global;	    /* and to none of the operator's */
 	bool no_system;	    /* nor of the machine's */
-	uint64_t began;	    /* when the session did, as in the header of an image; 0: nobody knows */
+	uint64_t began;	    /* when the session began, as in the header of an image; 0: unknown */
 	const char *unborn; /* the workspace, where its `.git` had no branch then; else NULL; borrowed */
 	char config_home[GIT_ENV_WORD]; /* XDG_CONFIG_HOME, "": none */
 };
 
-/* gitenv.c.  Of a session with this image, which is borrowed from. */
+/* gitenv.c.  The git_env of a session with this image, whose strings are borrowed. */
 struct git_env git_env_of(const struct image *img);
 /* NAME=VALUE, as the environment has it. */
 void git_env_note(struct git_env *e, const char *entry);
@@ -81,7 +81,7 @@ bool git_common_of(const char *git_dir, char common[PATH_MAX]);
 /* gitplain.c */
 #define GIT_CONF_MAX (64 * 1024)
 bool git_is_missing(const char *dir, const char *name);
-/* A directory of remotes, as files: any at all is one too many to follow. */
+/* True where the directory is missing or empty.  Remotes that are files are not read. */
 bool git_is_empty(const char *dir, const char *name);
 /* No configuration sends a push elsewhere; git_dir "": there is no repository. */
 bool git_goes_to_its_own(const struct git_env *env, const char *git_dir);

@@ -42,7 +42,7 @@ static bool may_send(const struct gitconfig_entry *e)
 	       gitconfig_is_key(e, "extensions", NULL, "refstorage");
 }
 
-/* A remote, or what may name one; and as above. */
+/* True where the entry names a remote, or may lead to one. */
 static bool may_name_remote(const struct gitconfig_entry *e)
 {
 	return strcmp(e->section, "remote") == 0 ||
@@ -54,7 +54,7 @@ static bool may_name_remote(const struct gitconfig_entry *e)
 
 typedef bool (*entry_test)(const struct gitconfig_entry *e);
 
-/* No entry of the file passes the test; in a file that cannot be read one could. */
+/* True where no entry of the file passes the test; false where the file cannot be read. */
 static bool is_plain(const char *dir, const char *name, entry_test may)
 {
 	struct gitconfig g;
@@ -138,7 +138,7 @@ static bool is_made(const struct git_env *env, const char *dir, const char *name
 	       (uint64_t)x.stx_btime.tv_sec * NS_S + x.stx_btime.tv_nsec > env->began;
 }
 
-/* There a directory becomes a new one as soon as the first entry of it changes. */
+/* There a directory gets a new time of birth when an entry of it first changes. */
 static bool is_overlay(const char *dir)
 {
 	struct statfs fs;

@@ -269,7 +269,7 @@ static int open_dir(const char *path)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Only of a repository that is found by its name. */
+/* True only for a .git in the workspace: later it is known by its path alone. */
 static bool is_unborn(const struct bundle *b)
 {
 	const struct git_env env = { .home = b->home };

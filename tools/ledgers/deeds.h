@@ -1,6 +1,7 @@
 /*
  * What `pale` does outside of sessions, in the machine's ledger (policy/record/machine.h): `pale log
- * --machine`.  A deed is recorded before it is done, and is not done where it cannot be recorded.
+ * --machine`.  A change is recorded before it is made, and is not made where it cannot be recorded.  What
+ * only takes a right away is made in any case, and recorded afterwards.
  */
 #ifndef PALE_DEEDS_H
 #define PALE_DEEDS_H

@@ -34,7 +34,7 @@
 #include "file_limit.h"
 #include "supervisor.h"
 
-#define DOMAINS_MAX 256 /* in which processes live at a time; beyond them no program gets one: ENOMEM */
+#define DOMAINS_MAX 256 /* the most domains with a process in them; one more is refused: ENOMEM */
 
 /* A program's own domain, in which it and its children are. */
 struct domain {
@@ -134,7 +134,7 @@ static long compare_sets(int a, int b)
 	return syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
 }
 
-/* Under the lock: true unless the ruleset is certainly in no domain. */
+/* Under the lock: true where a domain is made of the ruleset, or where that cannot be told. */
 static bool is_in_force(const struct domains *all, int set)
 {
 	for (size_t i = 0; i < all->n; i++)
@@ -143,18 +143,20 @@ static bool is_in_force(const struct domains *all, int set)
 	return false;
 }
 
-/* Under the lock: forgets the domains in which no process is left.  What is missed here is refused later. */
+/* Under the lock: forgets the domains in which no process is left.  A process that is overlooked has an
+ * unknown mark, and its calls are refused. */
 static void forget_unused(struct domains *all)
 {
 	DIR *proc = opendir("/proc");
 	struct domain *d;
 	size_t kept = 0;
 
+	if (!proc)
+		return;
 	for (pid_t pid = proc_next(proc); pid > 0; pid = proc_next(proc))
 		for (d = find_domain(all, mark_of(pid)); d && !d->used; d = find_domain(all, d->parent))
 			d->used = true;
-	if (proc)
-		closedir(proc);
+	closedir(proc);
 	for (size_t i = 0; i < all->n; i++) {
 		if (all->list[i].used)
 			all->list[kept++] = all->list[i];
@@ -167,8 +169,8 @@ static void forget_unused(struct domains *all)
 }
 
 /*
- * Under the lock.  Each thread of a process may make the same call (Go programs do): the same ruleset once
- * more limits nothing else, and counts as no other domain.
+ * Under the lock.  Each thread of a process may make the same call (Go programs do).  A ruleset that is the
+ * process's own domain already limits nothing more, so no domain is made.
  */
 static int add_domain(struct domains *all, pid_t pid, int set)
 {
@@ -185,7 +187,7 @@ static int add_domain(struct domains *all, pid_t pid, int set)
 	if (all->n == all->max)
 		return -ENOMEM;
 	/* Below all that were made before, since without privilege a limit can only be lowered. */
-	if (all->made == all->unmarked || d.parent == 0)
+	if (all->made + 1 >= all->unmarked || d.parent == 0)
 		return -EPERM;
 	d.mark = all->unmarked - ++all->made;
 	limit = (struct rlimit){ d.mark, d.mark };

@@ -9,7 +9,7 @@
 struct caller;
 struct supervisor;
 
-/* Which sockets a domain may limit, beside files. */
+/* What the domains of the session may limit.  ANY: there is a domain, and it may limit files. */
 enum { DOMAIN_LIMITS_ANY = 1, DOMAIN_LIMITS_INET = 2, DOMAIN_LIMITS_UNIX = 4 };
 
 /* 0 or -ENOMEM. */
@@ -26,14 +26,14 @@ int domains_add(struct supervisor *s, pid_t tgid, int set);
 int domains_add_rule(struct supervisor *s, int set, uint64_t type, const void *rule, uint64_t flags);
 /* This thread enters the domain of that process, and those around it.  0 or -EACCES. */
 int domains_enter(struct supervisor *s, pid_t tgid);
-/* True where the caller, or a process that it comes of, has confined itself. */
+/* True where the caller, or a process that it descends from, has confined itself. */
 bool caller_is_confined(struct caller *c);
 /*
  * True where the caller's own domain lets it follow the magic links of that process (ptrace(2), "access mode
  * checking"): the process is in the same domain, or in one inside of it.
  */
 bool caller_may_look_into(struct caller *c, pid_t pid);
-/* False where the caller is confined, and such a socket would be connected or bound outside of its domain. */
+/* False where the caller is confined, and some ruleset of the session limits such sockets. */
 bool caller_may_reach(struct caller *c, bool is_unix);
 
 #endif

@@ -82,7 +82,8 @@ static int walk_close(int fd)
 	return close(fd);
 }
 
-/* Called before a magic link is followed: one of a foreign process ends the resolution. */
+/* Called before a magic link is followed.  A link of a process outside the session, or outside the caller's
+ * own Landlock domain, ends the resolution. */
 static int walk_is_magic(int dirfd)
 {
 	char path[LIMIT_PATH] UNINITIALIZED;

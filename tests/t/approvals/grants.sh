@@ -297,7 +297,7 @@ t_a_day_must_be_one() {
 		rc_not 0 "until $day"
 	done
 	run pale approve "$id" --yes --until 2001-01-01
-	err_has "is over"
+	err_has "would already have ended"
 	for span in 0s 15 1y soon -1h; do
 		run pale approve "$id" --yes "--for=$span"
 		rc_is 2 "for $span"

@@ -149,10 +149,10 @@ t_a_key() {
 	[ "$(git config core.pager)" = less ] || fail "not set by: $words"
 	fsh 'git config core.pager more'
 	advised key
-	[ "$CHANGE" = "write it yourself, outside the session" ] || fail "$CHANGE"
+	[ "$CHANGE" = "write the file yourself, outside the session" ] || fail "$CHANGE"
 	fsh 'echo x >.git/hooks/post-commit'
 	advised hook
-	[ "$CHANGE" = "write it yourself, outside the session" ] || fail "$CHANGE"
+	[ "$CHANGE" = "write the file yourself, outside the session" ] || fail "$CHANGE"
 }
 
 # A signature by an SSH key: the denial names the manual, and what stands there works.

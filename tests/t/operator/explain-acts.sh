@@ -138,7 +138,7 @@ except OSError: pass' "$host" >"$S/did" 2>&1
 # Whatever stands around a command in a shell program, the command is judged.
 t_shell_programs() {
 	local line
-	printf '[commands]\ndeny = git push\n' | policy
+	printf '[commands]\ndefault = deny\ndeny = git push\nallow = (ls|echo|cat|git|[|f|time)\n' | policy
 	while IFS= read -r line; do
 		run pale explain exec "$line"
 		rc_is 1 "$line"
@@ -159,6 +159,8 @@ t_shell_programs() {
 		$'git' push t
 		cat <(git push t)
 		time git push t
+		function f { git push; }
+		[[ -f x ]] && git push t
 	END
 	while IFS= read -r line; do
 		run pale explain exec "$line"
@@ -169,7 +171,8 @@ t_shell_programs() {
 		for git in push; do ls; done
 		ls $((1+2))
 		[ -f x ] && ls
-		case git in push) ls;; esac
+		case git in push|pull) ls;; git|push) ls;; esac
+		[[ git && push ]] || ls
 	END
 }
 

@@ -218,7 +218,7 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 
 	/* What git obeys there is judged when it is written. */
 	if (d->reason == REASON_GIT)
-		return strdup("write it yourself, outside the session");
+		return strdup("write the file yourself, outside the session");
 	if (d->verdict == VERDICT_ALLOW) {
 		lines = suggest(l, q, judged, "deny", VERDICT_DENY);
 		return lines ? lines : blame(l, d);

@@ -349,7 +349,7 @@ static int log_run(const struct options *o, int argc, char **argv)
 	static const char *const verbs[] = { "verify", "prune", NULL };
 
 	if (o->machine && (o->session || (argc && strcmp(argv[0], "prune") == 0))) {
-		talk("--machine is for what no session did and nothing removes");
+		talk("--machine cannot be used with --session or prune");
 		return EXIT_USAGE;
 	}
 	if (argc == 0)

@@ -352,7 +352,9 @@ static bool find_until(const struct options *o, char until[GRANT_UNTIL])
 		strcpy(until, o->until);
 		return true;
 	}
-	if (o->until && !instant_parse_hour(o->until, now, &at) && !instant_parse(o->until, &at)) {
+	/* A date alone has its own meaning, above. */
+	if (o->until && !instant_parse_hour(o->until, now, &at) &&
+	    !(strchr(o->until, ':') && instant_parse(o->until, &at))) {
 		talk("--until wants a date such as 2026-12-01, or a time such as 17:30 or 2026-12-01T17:30");
 		return false;
 	}
@@ -403,7 +405,8 @@ static const struct opt approve_opts[] = {
 	OPT_FLAG("session", 's', for_session, "what the rule covers, until the session ends"),
 	OPT_FLAG("project", 0, for_project, "what the rule covers, for this agent in this workspace"),
 	OPT_FLAG("always", 0, for_always, "what the rule covers, for this agent everywhere"),
-	OPT_VALUE("for", 0, "TIME", lasts, "so long, as in 15m, 1h or 7d; alone: in this session"),
+	OPT_VALUE("for", 0, "TIME", lasts,
+		  "for this time: 15m, 1h or 7d; in this session unless --project or --always"),
 	OPT_VALUE("until", 0, "TIME", until, "until that day (2026-12-01) or time (17:30, 2026-12-01T17:30)"),
 	OPT_VALUE("rule", 0, "LINE", rule, "the policy line to grant, in place of the narrowest"),
 	OPT_FLAG("group", 'g', group, "with all that wait and the rule covers"),

@@ -174,7 +174,7 @@ static void print_rule(const json_t *g)
 	putchar('\n');
 }
 
-/* "(14m left)", in the largest unit of which there are two. */
+/* "(14m left)", in the largest unit of which at least two are left. */
 static void print_left(const json_t *g)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * Serves programs that confine themselves with Landlock, and those that did: domain.c tells why.
+ * The Landlock system calls of the session, and how a thread enters its caller's domain.  Why: see domain.c.
  */
 #include "confined.h"
 
@@ -27,7 +27,8 @@ int caller_enter(struct caller *c)
 {
 	if (!caller_is_confined(c))
 		return 0;
-	/* What is written into such a file is put in its place later, by another thread. */
+	/* A file of git that is judged after it was written is put in place later, by a thread outside of the
+	 * domain. */
 	if (c->git_late || !c->worker)
 		return -EACCES;
 	/* A thread that this one made would be in the domain as well. */
@@ -41,7 +42,7 @@ int caller_enter(struct caller *c)
 
 /* --- the calls ----------------------------------------------------------------------------------------- */
 
-/* What a ruleset with these attributes limits, of which some are unknown where the size is larger. */
+/* What a ruleset limits.  Attributes that pale does not know count as limits on all sockets. */
 static unsigned limits_of(const struct ll_ruleset_attr *attr, size_t size)
 {
 	bool is_unknown = size > sizeof(*attr);
@@ -99,13 +100,10 @@ struct answer carry_ruleset_rule(struct caller *c)
 
 static bool is_ruleset(int fd)
 {
-	char name[64], link[PROCFS_LINK_MAX];
-	ssize_t n;
+	char name[64];
 
-	procfs_own_link(fd, link);
-	n = readlink(link, name, sizeof(name) - 1);
-	name[n < 0 ? 0 : n] = '\0';
-	return strstr(name, "landlock-ruleset") != NULL;
+	return procfs_fd_path(fd, name, sizeof(name)) > 0 &&
+	       strcmp(name, "anon_inode:[landlock-ruleset]") == 0;
 }
 
 /* A flag that the kernel refuses would leave a mark without a domain. */
@@ -118,9 +116,9 @@ static bool flags_are_known(uint32_t flags)
 }
 
 /*
- * The kernel restricts the caller's thread; its other threads count as restricted from here on.  A program
- * that exchanges the descriptor at this moment, by another thread, deceives itself alone: no domain that it
- * was in before is left.
+ * The kernel restricts the caller's thread; its other threads count as restricted from here on.  If another
+ * thread exchanges the descriptor meanwhile, the program harms only itself: it stays in every domain that it
+ * was in before.  Where the kernel refuses one layer too many (E2BIG), the mark stays as well.
  */
 struct answer carry_restrict(struct caller *c)
 {

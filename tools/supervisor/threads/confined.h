@@ -5,9 +5,9 @@
 struct caller;
 
 /*
- * Asked after the verdict and before an act that Landlock may limit: puts the caller's own domain on this
- * thread, which ends with the call.  What it does to /proc and to other processes afterwards may fail.  0,
- * or -EACCES where the act must not be performed.
+ * Called after the verdict, and before an act that Landlock may limit.  Where the caller is confined, this
+ * thread enters the caller's domain, and ends with the call; afterwards it may no longer be able to use /proc
+ * or other processes.  0; or -EACCES or -EAGAIN, and the act must not be performed.
  */
 int caller_enter(struct caller *c);
 
