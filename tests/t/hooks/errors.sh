@@ -16,6 +16,8 @@ same() {
 		rc_is 0
 		# Without openat2, the hooks can prove a path only by this flag.
 		[ "$(abi)" -ge 3 ] || sed -i 's,fl=[0-9]*\([0-9]\{5\}\),fl=\1,' "$S"/{bare,out}
+		# And a denial comes before what leaves the constraint of RESOLVE_BENEATH.
+		[ "$(abi)" -ge 3 ] || sed -i '/id_rsa.*RESOLVE_BENEATH/s/EXDEV/EACCES/' "$S"/{bare,out}
 		diff "$S/bare" "$S/out" >"$S/diff" || fail "$victim $1 differs: $(head -c 3000 "$S/diff")"
 	done
 }

@@ -47,10 +47,10 @@ t_unknown_system_calls() {
 # --- limits -----------------------------------------------------------------------------------------
 
 # At level hooks a new program takes the ring out of a socket, so it needs two descriptors for a moment.  Before
-# Landlock's third version openat2 is not there, and a path is walked with two.
+# Landlock's third version openat2 is not there, and a path is walked with two, whose numbers are not free then.
 t_tiny_RLIMIT_NOFILE() {
 	local n=4
-	[ "$(abi)" -ge 3 ] || n=5
+	[ "$(abi)" -ge 3 ] || skip "a new file does not get the lowest descriptor here"
 	[ "$T_LEVEL" != hooks ] || n=6
 	holds hook '"$T" few-descriptors "$F" '$n
 }
