@@ -553,7 +553,7 @@ t_husky() {
 	git init -q . && mkdir -p .husky
 	fsh 'mkdir .husky/_ && echo x >.husky/_/h && echo open; echo x >.husky/pre-commit; git config core.hooksPath .husky/_'
 	out_has open
-	denied write "$W/.husky/pre-commit" "the operator, who may run husky init"
+	denied write "$W/.husky/pre-commit" "the operator can run husky init"
 	denied rename "$W/.git/config" "the operator may set it: git config core.hookspath VALUE"
 }
 
