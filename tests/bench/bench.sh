@@ -49,7 +49,7 @@ build_tools() {
 		"$cc" "${flags[@]}" -o "$bin/$name" "$top/tests/bench/$name.c" || return 1
 	done
 	"$cc" "${flags[@]}" -DSTATIC -static -o "$bin/worker-static" "$top/tests/bench/worker.c" || return 1
-	"$cc" "${flags[@]}" -o "$bin/rules" "$top/tests/bench/policy.c" "$build/libpolicy.a" \
+	"$cc" "${flags[@]}" -o "$bin/rules" "$top/tests/bench/rules.c" "$build/libpolicy.a" \
 		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
 	"$cc" "${flags[@]}" -o "$bin/drain" "$top/tests/bench/drain.c" "$build/libpolicy.a" \
 		-linih -ljansson -lsodium -lidn2 -lpsl || return 1
