@@ -22,7 +22,6 @@
 #include "helper/base/images.h"
 #include "helper/base/packet.h"
 #include "helper/base/places.h"
-#include "helper/base/smallfile.h"
 #include "helper/base/stamp.h"
 #include "helper/base/state.h"
 #include "helper/ledger/event.h"
@@ -238,7 +237,7 @@ static int change_file(struct helper *h, const char *without, const struct grant
 		return dir;
 	*ret_err = "another session holds the file of grants: try again";
 	lock = openat(dir, GRANT_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = lock < 0 ? -errno : file_lock(lock);
+	r = lock < 0 ? -errno : file_lock(lock, LOCK_MOMENT_MS);
 	if (r < 0)
 		return r;
 	r = store_read(dir, &list, ret_err);

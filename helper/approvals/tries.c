@@ -18,7 +18,6 @@
 #include "policy/system/system.h"
 
 #include "helper/base/places.h"
-#include "helper/base/smallfile.h"
 
 #include "stepup_check.h"
 
@@ -53,7 +52,7 @@ static int open_tries(const struct helper *h, struct tries *ret, uint64_t *ret_n
 	fd = openat(dir, TRIES_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = file_lock(fd);
+	r = file_lock(fd, LOCK_MOMENT_MS);
 	if (r == 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()))
 		r = -EBADMSG;
 	if (r < 0) {

@@ -1,20 +1,15 @@
-/* Makes and locks small files, and lists directories without the names that begin with a dot. */
+/* Makes small files, and lists directories without the names that begin with a dot. */
 
 #include "smallfile.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "policy/record/replacefile.h"
 #include "policy/system/cleanup.h"
-#include "policy/system/system.h"
-
-#define LOCK_LOOKS 100
 
 DIR *dir_open(int dirfd, const char *path)
 {
@@ -34,18 +29,6 @@ const char *dir_next(DIR *dir)
 		e = dir ? readdir(dir) : NULL;
 	while (e && e->d_name[0] == '.');
 	return e ? e->d_name : NULL;
-}
-
-int file_lock(int fd)
-{
-	const struct timespec nap = { .tv_nsec = NS_MS };
-	int r = flock(fd, LOCK_EX | LOCK_NB);
-
-	for (int i = 0; r < 0 && errno == EWOULDBLOCK && i < LOCK_LOOKS; i++) {
-		(void)nanosleep(&nap, NULL);
-		r = flock(fd, LOCK_EX | LOCK_NB);
-	}
-	return r < 0 ? -errno : 0;
 }
 
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len)

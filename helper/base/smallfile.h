@@ -1,4 +1,4 @@
-/* Small files, made and locked; and the names in a directory. */
+/* Small files that are made, and the names in a directory. */
 #ifndef PALE_HELPER_SMALLFILE_H
 #define PALE_HELPER_SMALLFILE_H
 
@@ -8,8 +8,6 @@
 
 /* Creates a new file of the given mode with these bytes; never overwrites. 0 or -errno. */
 int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, size_t len);
-/* Locks a file whose lock others hold for a moment at most: 0, or -EWOULDBLOCK where it stays locked. */
-int file_lock(int fd);
 /* For readdir, by dir_next(); NULL where it cannot be read. */
 DIR *dir_open(int dirfd, const char *path);
 /* The next name that does not begin with a dot; NULL at the end and of NULL. */

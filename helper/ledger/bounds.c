@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "helper/base/places.h"
 #include "helper/base/smallfile.h"
@@ -183,7 +184,7 @@ int bounds_create(struct helper *h, const char *name, mode_t mode, const void *b
 		return -EDQUOT;
 	h->runtime_bytes += len;
 	/* Other sessions of the owner wait until the file is there. */
-	r = file_lock(h->slots_fd);
+	r = file_lock(h->slots_fd, LOCK_MOMENT_MS);
 	if (r == 0 && (!has_room(h) || runtime_sum(h) + (off_t)len > RUNTIME_OWNER))
 		r = -EDQUOT;
 	if (r == 0)

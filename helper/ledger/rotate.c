@@ -16,8 +16,7 @@
 #include <zlib.h>
 
 #include "policy/system/cleanup.h"
-
-#include "helper/base/smallfile.h"
+#include "policy/system/system.h"
 
 #include "ledger.h"
 #include "signing.h"
@@ -151,7 +150,7 @@ int ledger_file_make(const struct ledger *l)
 		return -errno;
 	/* The lock is held as long as the helper lives: it shows that the session is live
 	 * (retention_is_live()). */
-	err = fchmod(fd, l->mode) < 0 ? -errno : file_lock(fd);
+	err = fchmod(fd, l->mode) < 0 ? -errno : file_lock(fd, LOCK_MOMENT_MS);
 	if (err == 0)
 		return fd;
 	close(fd);

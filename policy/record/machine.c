@@ -4,18 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "replacefile.h"
 
-#define TAIL_MAX   (32 << 10) /* a record is far shorter */
-#define LOCK_TRIES 200
-#define LOCK_NAP   10000000 /* ns */
+#define TAIL_MAX (32 << 10) /* a record is far shorter */
+#define WAIT_MS	 2000
 
 static int open_ledger(int dir, const char *name, mode_t mode)
 {
@@ -25,7 +23,7 @@ static int open_ledger(int dir, const char *name, mode_t mode)
 	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Who may read the file may search its directory. */
+	/* A user that may read the file may search its directory. */
 	if (sub < 0 || fchmod(sub, 0700 | (mode & 0044) | (mode & 0044) >> 2) < 0)
 		return -errno;
 	fd = openat(sub, "ledger.jsonl",
@@ -36,18 +34,6 @@ static int open_ledger(int dir, const char *name, mode_t mode)
 	r = -errno;
 	close(fd);
 	return r;
-}
-
-static int lock(int fd)
-{
-	const struct timespec nap = { .tv_nsec = LOCK_NAP };
-	int r = flock(fd, LOCK_EX | LOCK_NB);
-
-	for (int i = 0; r < 0 && errno == EWOULDBLOCK && i < LOCK_TRIES; i++) {
-		(void)nanosleep(&nap, NULL);
-		r = flock(fd, LOCK_EX | LOCK_NB);
-	}
-	return r < 0 ? -errno : 0;
 }
 
 /* Sets seq and prev of r from the last whole record, and *ret_end to its end: a writer that was killed may
@@ -65,9 +51,9 @@ static int follow_last(int fd, struct record *r, off_t *ret_end)
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return -EPERM;
 	*ret_end = st.st_size > TAIL_MAX ? st.st_size - TAIL_MAX : 0;
-	n = pread(fd, tail, TAIL_MAX, *ret_end);
+	n = read_up_to(fd, tail, TAIL_MAX, *ret_end);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	end = memrchr(tail, '\n', (size_t)n);
 	if (!end) {
 		r->seq = 1;
@@ -107,9 +93,9 @@ static int write_line(int fd, off_t end, const struct record *r)
 int machine_append(int dir, const char *name, mode_t mode, uid_t owner, struct record *r)
 {
 	_cleanup_close_ int fd = open_ledger(dir, name, mode);
-	_cleanup_free_ char *exe = NULL, *target = NULL, *said = NULL, *detail = NULL;
+	_cleanup_free_ char *exe = NULL, *target = NULL, *detail = NULL, *first = NULL;
 	off_t end = 0;
-	int e = fd < 0 ? fd : lock(fd);
+	int e = fd < 0 ? fd : file_lock(fd, WAIT_MS);
 
 	r->session = name;
 	r->count = 1;
@@ -119,17 +105,17 @@ int machine_append(int dir, const char *name, mode_t mode, uid_t owner, struct r
 		return e;
 	exe = record_escape(r->exe ?: "", strlen(r->exe ?: ""));
 	target = record_escape(r->target ?: "", strlen(r->target ?: ""));
-	said = record_escape(r->detail ?: "", strlen(r->detail ?: ""));
+	detail = record_escape(r->detail ?: "", strlen(r->detail ?: ""));
+	if (!exe || !target || !detail)
+		return -ENOMEM;
 	/* The first record says whose the ledger is, in the form of a session's. */
-	if (!exe || !target || !said ||
-	    (r->seq == 1 ? asprintf(&detail, "level=none; owner=%u; %s", (unsigned)owner, said)
-			 : asprintf(&detail, "%s", said)) < 0) {
-		detail = NULL;
+	if (r->seq == 1 && asprintf(&first, "level=none; owner=%u; %s", (unsigned)owner, detail) < 0) {
+		first = NULL;
 		return -ENOMEM;
 	}
 	r->exe = exe;
 	r->target = target;
-	r->detail = detail;
+	r->detail = first ?: detail;
 	record_hash(r);
 	e = write_line(fd, end, r);
 	r->exe = r->target = r->detail = "";

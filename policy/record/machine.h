@@ -18,8 +18,8 @@
 
 /*
  * Appends r: the caller sets time, pid, op and, not escaped, what else it knows; the strings are borrowed.
- * `owner` is whose ledger it is.  0 with seq and hash in r; or -errno, and nothing was written: -EAGAIN where
- * another process holds the lock for too long, -EBADMSG where the last record cannot be read.
+ * `owner` is whose ledger it is.  0 with seq and hash in r; or -errno, and nothing was written: -EWOULDBLOCK
+ * where another process holds the lock for too long, -EBADMSG where the last record cannot be read.
  */
 int machine_append(int dir, const char *name, mode_t mode, uid_t owner, struct record *r);
 

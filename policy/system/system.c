@@ -1,10 +1,11 @@
-/* The time, small files, descriptors and resource limits: see system.h. */
+/* The time, locks, small files, descriptors and resource limits: see system.h. */
 #include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,18 @@ uint64_t clock_ns(clockid_t id)
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * NS_S + (uint64_t)ts.tv_nsec;
+}
+
+int file_lock(int fd, unsigned wait_ms)
+{
+	const struct timespec nap = { .tv_nsec = NS_MS };
+	int r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (unsigned i = 0; r < 0 && errno == EWOULDBLOCK && i < wait_ms; i++) {
+		(void)nanosleep(&nap, NULL);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r < 0 ? -errno : 0;
 }
 
 ssize_t read_up_to(int fd, void *buf, size_t size, off_t from)

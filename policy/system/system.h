@@ -1,8 +1,8 @@
 /*
  * What more than one program asks of the kernel alike, and what a block releases at its end.
  *
- * The time, reads of whole small files, sending of descriptors, and resource limits.  Nothing here runs in
- * the preload.
+ * The time, locks, reads of whole small files, sending of descriptors, and resource limits.  Nothing here
+ * runs in the preload.
  */
 #ifndef PALE_SYSTEM_H
 #define PALE_SYSTEM_H
@@ -34,6 +34,10 @@ static inline uint64_t clock_real_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+/* Locks a file (flock(2)), and waits wait_ms at most while another process has it: 0, -EWOULDBLOCK, -errno.
+ */
+#define LOCK_MOMENT_MS 100 /* for a lock that nothing holds longer than it works on the file */
+int file_lock(int fd, unsigned wait_ms);
 /* Reads up to size bytes, fewer at the end of the file, from the offset `from` (-1: fd's own offset).
  * Their number or -errno. */
 ssize_t read_up_to(int fd, void *buf, size_t size, off_t from);
