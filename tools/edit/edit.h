@@ -34,8 +34,8 @@ int policy_file_find(struct policy_file *f, const struct options *o);
 /* Makes and locks the file's directory and reads the file.  0, -EWOULDBLOCK (another process edits it),
  * -EPERM (pale would not load it; the findings are printed), -errno. */
 int policy_file_open(struct policy_file *f);
-/* Replaces the file by text, durably and in one step.  0, -ESTALE (the file has changed since it was
- * opened), -errno. */
+/* Records the change in the machine's ledger, and replaces the file by text, durably and in one step.  0,
+ * -ESTALE (the file has changed since it was opened), -errno. */
 int policy_file_save(const struct policy_file *f, const char *text, size_t len);
 void policy_file_done(struct policy_file *f);
 /* Prints why one of these failed. */

@@ -20,6 +20,7 @@
 #include "tools/base/paths.h"
 #include "tools/base/readfile.h"
 #include "tools/edit/edit.h"
+#include "tools/ledgers/deeds.h"
 
 #include "load.h"
 
@@ -122,10 +123,17 @@ static bool changed_meanwhile(const struct policy_file *f)
 	return r < 0 || len != f->old_len || memcmp(now, f->old, len) != 0;
 }
 
-int policy_file_save(const struct policy_file *f, const char *text, size_t len)
+static int save(const struct policy_file *f, const char *text, size_t len)
 {
 	return changed_meanwhile(f) ? -ESTALE
 				    : replace_file(f->lock, path_basename(f->path), &f->st, 0, text, len);
+}
+
+int policy_file_save(const struct policy_file *f, const char *text, size_t len)
+{
+	int r = machine_note("policy/saved", f->path, text, len);
+
+	return r < 0 ? r : machine_done("policy/saved", f->path, save(f, text, len));
 }
 
 int policy_file_find(struct policy_file *f, const struct options *o)

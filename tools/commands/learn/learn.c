@@ -14,7 +14,6 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
-#include "tools/ledgers/deeds.h"
 
 #define LEFT_SHOWN 20
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -200,11 +199,8 @@ static void print_report(const struct learn *l)
 
 static int save_policy(const struct learn *l)
 {
-	int r = machine_note("policy/saved", l->file.path, l->text, strlen(l->text));
+	int r = policy_file_save(&l->file, l->text, strlen(l->text));
 
-	if (r == 0)
-		r = machine_done("policy/saved", l->file.path,
-				 policy_file_save(&l->file, l->text, strlen(l->text)));
 	if (r < 0)
 		policy_file_tell(&l->file, r);
 	else if (!l->o.json)

@@ -18,7 +18,6 @@
 #include "tools/base/output.h"
 #include "tools/edit/edit.h"
 #include "tools/gather/load.h"
-#include "tools/ledgers/deeds.h"
 #include "tools/sessions/sessions.h"
 
 #include "doctor.h"
@@ -94,10 +93,7 @@ static int save_file(struct init *in)
 	if (r < 0)
 		in->backup[0] = '\0';
 	if (r == 0)
-		r = machine_note("policy/saved", in->file.path, in->text, strlen(in->text));
-	if (r == 0)
-		r = machine_done("policy/saved", in->file.path,
-				 policy_file_save(&in->file, in->text, strlen(in->text)));
+		r = policy_file_save(&in->file, in->text, strlen(in->text));
 	in->written = r == 0;
 	return r;
 }

@@ -24,7 +24,6 @@
 #include "tools/commands/machine/pale_init.h"
 #include "tools/edit/edit.h"
 #include "tools/gather/load.h"
-#include "tools/ledgers/deeds.h"
 #include "tools/sessions/sessions.h"
 
 #include "policy_reload.h"
@@ -193,10 +192,8 @@ static void tell_saved(const struct edit *e)
 
 static int save_text(struct edit *e)
 {
-	int r = machine_note("policy/saved", e->f.path, e->text, e->len);
+	int r = policy_file_save(&e->f, e->text, e->len);
 
-	if (r == 0)
-		r = machine_done("policy/saved", e->f.path, policy_file_save(&e->f, e->text, e->len));
 	if (r < 0) {
 		policy_file_tell(&e->f, r);
 		e->told = true;
