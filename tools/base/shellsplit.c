@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "policy/base/util.h"
+#include "policy/command/cmd.h"
 #include "policy/system/cleanup.h"
 
 struct splitter {
@@ -26,6 +27,13 @@ struct splitter {
 };
 
 static int read_words(struct splitter *s);
+
+static void part_done(struct shell_part *part)
+{
+	for (size_t i = 0; i < part->n; i++)
+		free(part->words[i]);
+	free(part->words);
+}
 
 static int push_part(struct splitter *s, enum op op, char **words, size_t n)
 {
@@ -87,15 +95,8 @@ static int take_redirect(struct splitter *s, char *word)
 	return r;
 }
 
-static bool list_has(const char *list, const char *word, size_t len)
-{
-	for (const char *p = list; len > 0 && (p = strstr(p, word)) != NULL; p += len)
-		if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0'))
-			return true;
-	return false;
-}
-
-/* A word in the place of a command that is none.  is_quoted: part of it is. */
+/* True where a word stands in the place of a command and belongs to the shell.  is_quoted: a part of it is
+ * quoted. */
 static bool is_reserved(struct splitter *s, const char *word, bool is_quoted)
 {
 	static const char plain[] = "if then elif else fi while until do done { } ! time coproc";
@@ -118,11 +119,11 @@ static bool is_reserved(struct splitter *s, const char *word, bool is_quoted)
 		s->is_no_command = false;
 		return true;
 	}
-	if (!s->is_no_command && list_has(with_words, word, len)) {
+	if (!s->is_no_command && word_in_list(with_words, word, len)) {
 		s->cases += strcmp(word, "case") == 0;
 		s->is_no_command = true;
 	}
-	return s->is_no_command || list_has(plain, word, len);
+	return s->is_no_command || word_in_list(plain, word, len);
 }
 
 static int take_word(struct splitter *s, char *word, bool is_quoted)
@@ -183,9 +184,7 @@ static int read_substitution(struct splitter *s, char *word, size_t *len)
 	r = !is_backquoted && *text == '(' ? 0 : read_words(&inner);
 	s->parts = inner.parts;
 	s->n = inner.n;
-	for (size_t i = 0; i < inner.words.n; i++)
-		free(inner.words.words[i]);
-	free(inner.words.words);
+	part_done(&inner.words);
 	end += *end != '\0';
 	memcpy(word + *len, s->p, (size_t)(end - s->p));
 	*len += (size_t)(end - s->p);
@@ -323,9 +322,7 @@ int shell_split(const char *line, struct shell_part **ret, size_t *ret_n)
 	int r = read_words(&s);
 
 	if (r < 0) {
-		for (size_t i = 0; i < s.words.n; i++)
-			free(s.words.words[i]);
-		free(s.words.words);
+		part_done(&s.words);
 		shell_parts_done(s.parts, s.n);
 		return r;
 	}
@@ -336,10 +333,7 @@ int shell_split(const char *line, struct shell_part **ret, size_t *ret_n)
 
 void shell_parts_done(struct shell_part *parts, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < parts[i].n; j++)
-			free(parts[i].words[j]);
-		free(parts[i].words);
-	}
+	for (size_t i = 0; i < n; i++)
+		part_done(&parts[i]);
 	free(parts);
 }
