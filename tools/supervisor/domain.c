@@ -118,13 +118,11 @@ static bool is_within(struct domains *all, rlim_t mark, rlim_t around)
 bool caller_may_look_into(struct caller *c, pid_t pid)
 {
 	struct domains *all = c->sup->domains;
-	bool may = !caller_is_confined(c);
+	bool may;
 
-	if (!may) {
-		pthread_mutex_lock(&all->lock);
-		may = is_within(all, mark_of(pid), mark_of(caller_tgid(c)));
-		pthread_mutex_unlock(&all->lock);
-	}
+	pthread_mutex_lock(&all->lock);
+	may = is_within(all, mark_of(pid), mark_of(caller_tgid(c)));
+	pthread_mutex_unlock(&all->lock);
 	return may;
 }
 

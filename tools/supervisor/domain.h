@@ -29,8 +29,8 @@ int domains_enter(struct supervisor *s, pid_t tgid);
 /* True where the caller, or a process that it descends from, has confined itself. */
 bool caller_is_confined(struct caller *c);
 /*
- * True where the caller's own domain lets it follow the magic links of that process (ptrace(2), "access mode
- * checking"): the process is in the same domain, or in one inside of it.
+ * Of a confined caller: true where its own domain lets it follow the magic links of that process (ptrace(2),
+ * "access mode checking"): the process is in the same domain, or in one inside of it.
  */
 bool caller_may_look_into(struct caller *c, pid_t pid);
 /* False where the caller is confined, and some ruleset of the session limits such sockets. */

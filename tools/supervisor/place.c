@@ -93,7 +93,7 @@ static int walk_is_magic(int dirfd)
 	walk_for.p->crossed = true;
 	if (procfs_fd_path(dirfd, path, sizeof(path)) < 0 || procfs_is_foreign(walk_for.c, dirfd, path))
 		walk_for.p->foreign = true;
-	else
+	else if (caller_is_confined(walk_for.c))
 		walk_for.p->beyond = !caller_may_look_into(walk_for.c, procfs_pid(dirfd, path));
 	return 1;
 }
