@@ -68,8 +68,7 @@ const char *grants_why_once(struct helper *h, uint32_t image, const struct reque
 struct grant_order {
 	enum grant_scope scope; /* not GRANT_ONCE */
 	const char *line;	/* NULL: the first one offered */
-	const char
-		*until; /* until_end() takes it; NULL: for a project GRANTS_DAYS from now, else without end */
+	const char *until;	/* as until_end() takes it; NULL: GRANTS_DAYS for a project, else no end */
 	const char *by;
 	pid_t pid;
 };

@@ -1,5 +1,4 @@
-/* How long things are kept, how large a log becomes, points in time: what is a word for it and what is none.
- */
+/* How long things are kept, how large a log becomes, points in time: the words that say so, and others. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

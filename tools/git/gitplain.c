@@ -37,7 +37,7 @@ static bool may_send(const struct gitconfig_entry *e)
 		return is_word(e->name, "push", "mirror", "mirror");
 	if (strcmp(e->section, "push") == 0)
 		return strcmp(e->name, "default") == 0 && !is_word(e->value, "simple", "current", "nothing");
-	/* Where branches are no files nobody sees what leads where. */
+	/* Where branches are not files, pale cannot see where a name leads. */
 	return is_word(e->section, "include", "includeif", "url") ||
 	       gitconfig_is_key(e, "extensions", NULL, "refstorage");
 }

@@ -114,7 +114,7 @@ static int print_reload(const json_t *result)
 	return 0;
 }
 
-/* 0, -ESRCH where the session has ended meanwhile, -errno otherwise, which is said. */
+/* 0; -ESRCH where the session has ended meanwhile; or -errno after a message. */
 static int reload_one(const struct session_ref *ref, json_t *all)
 {
 	/* The helper waits for `pale run` twice, ten seconds each. */
