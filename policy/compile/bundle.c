@@ -24,7 +24,7 @@
 
 static const size_t strings[] = {
 	FIELD(home), FIELD(workspace), FIELD(cwd),	  FIELD(agent),	   FIELD(session), FIELD(preset),
-	FIELD(mode), FIELD(git_own),   FIELD(git_common), FIELD(git_head), FIELD(login),   FIELD(scratch),
+	FIELD(mode), FIELD(git_own),   FIELD(git_common), FIELD(git_head), FIELD(login),   FIELD(state_dir),
 };
 
 static const size_t flags[] = {

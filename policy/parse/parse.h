@@ -66,8 +66,8 @@ struct ident {
 
 struct bundle {
 	char *home, *workspace, *cwd, *agent, *session;
-	/* The agent's TMPDIR, outside the workspace; NULL: it is beside the rest of its state. */
-	char *scratch;
+	/* The directory that `state = outside` means; NULL: none can be had, and it is .pale. */
+	char *state_dir;
 	char *login;	   /* the home of passwd(5) if it differs from home; or NULL */
 	char *preset;	   /* --preset, or NULL: the user file's `preset =`, else "agent" */
 	char *mode;	   /* --mode, or NULL */
@@ -145,7 +145,7 @@ int policy_parse_finding(struct bundle *b, struct policy *p, struct diags *d, re
  * workspace.  The caller must free *ret_name; it is NULL if no source names a workspace.  0 or -ENOMEM.
  */
 int policy_workspace(const struct bundle *b, char **ret_name);
-/* The directory of the agent's state below the workspace, or NULL if the state stays in the home. */
+/* The directory of the agent's state, below the workspace or absolute; NULL if it stays in the home. */
 const char *policy_state(const struct bundle *b, const struct policy *p);
 /* True if the agent's state is in .pale, beside the project's policy. */
 bool policy_state_is_beside_project(const struct bundle *b, const struct policy *p);

@@ -263,12 +263,27 @@ static int add_git_names(struct parser *ps, const char *top)
 /* Configuration that would change what allowed commands do. */
 static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget", "ssh" };
 
+/* The agent's state, where it lies outside the workspace.  Other sessions cannot reach it where the home
+ * closes what no rule names. */
+static int add_state(struct parser *ps, const char *state)
+{
+	const struct rule proto = { .kind = RULE_FILE_WRITE,
+				    .layer = LAYER_USER,
+				    .rank = RANK_PRESET,
+				    .text = (char *)"the agent's state",
+				    .file = (char *)"built in" };
+	char buf[LIMIT_PATH];
+
+	return path_normalise("/", state, buf, sizeof(buf)) < 0 ? no_usable_path(ps)
+								: parser_add_path(ps, &proto, buf);
+}
+
 /* The agent's state keeps the directories that pale made (relocate.c): the next session uses them. */
 static int add_places(struct parser *ps, const char *top, const char *state)
 {
-	const char *end = state;
+	const char *end = state[0] == '/' ? strrchr(state, '/') : state;
 	char name[LIMIT_PATH];
-	int r = 0;
+	int r = state[0] == '/' ? add_state(ps, state) : 0;
 
 	while (r == 0 && *end) {
 		end = strchrnul(end + 1, '/');
@@ -303,24 +318,7 @@ static int add_project(struct parser *ps, const char *top)
 		r = add_own(ps, RULE_FILE_SELF, PROJECT_TEXT, "/", "/**/.pale/policy.ini");
 	if (r == 0)
 		r = add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, "/", "/**/.pale");
-	return r < 0 || !state ? r : add_places(ps, top, state);
-}
-
-/* The agent's scratch.  Other sessions cannot reach it: the home closes what no rule names. */
-static int add_scratch(struct parser *ps)
-{
-	const struct rule proto = { .kind = RULE_FILE_WRITE,
-				    .layer = LAYER_USER,
-				    .rank = RANK_PRESET,
-				    .text = (char *)"the agent's scratch",
-				    .file = (char *)"built in" };
-	char buf[LIMIT_PATH];
-
-	if (path_normalise("/", ps->b->scratch, buf, sizeof(buf)) < 0)
-		return no_usable_path(ps);
-	return parser_add_path(ps, &proto, buf) < 0
-		       ? -ENOMEM
-		       : add_own(ps, RULE_FILE_PLACE, PLACE_TEXT, "/", ps->b->scratch);
+	return r < 0 || !state ? r : add_places(ps, state[0] == '/' ? "/" : top, state);
 }
 
 int parser_add_builtin(struct parser *ps)
@@ -347,8 +345,6 @@ int parser_add_builtin(struct parser *ps)
 	}
 	if (err == 0 && b->workspace)
 		err = add_project(ps, b->workspace);
-	if (err == 0 && b->scratch && policy_state(b, ps->p))
-		err = add_scratch(ps);
 	/* An agent that could write its own log could forge it. */
 	if (err == 0 && ps->p->logs)
 		err = add_own(ps, RULE_FILE_SELF, ps->p->logs, "/", ps->p->logs);

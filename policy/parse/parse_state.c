@@ -1,7 +1,6 @@
 /*
- * [session] state, share and workspace: the directory in the workspace for the state that the agent would
- * keep in the home, the operator's own files that are shared with it, and the directory that is the
- * workspace.
+ * [session] state, share and workspace: the directory for the state that the agent would keep in the home,
+ * the operator's own files that are shared with it, and the directory that is the workspace.
  */
 #include "ini.h"
 #include "parse_impl.h"
@@ -109,7 +108,9 @@ const char *policy_state(const struct bundle *b, const struct policy *p)
 	/* In mode read-only the session cannot write state. */
 	if (!b->relocated || !p->state || strcmp(p->state, "none") == 0 || p->s.mode <= MODE_READ_ONLY)
 		return NULL;
-	return p->state;
+	if (strcmp(p->state, "outside") != 0)
+		return p->state;
+	return b->state_dir ? b->state_dir : PROJECT_DIR;
 }
 
 bool policy_state_is_beside_project(const struct bundle *b, const struct policy *p)

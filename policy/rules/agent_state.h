@@ -1,6 +1,7 @@
 /*
  * Where an agent's state lies: directories below the one of [session] state, each with the variable that
- * names it to programs.
+ * names it to programs.  That one is below the workspace, or, by `state = outside`, below the operator's own
+ * data, where it has a name for each workspace and `git clean -fdx` does not reach it.
  */
 #ifndef PALE_AGENT_STATE_H
 #define PALE_AGENT_STATE_H
@@ -10,16 +11,15 @@
 
 struct state_place {
 	const char *name, *variable;
-	const char
-		*usual; /* the place below the home if the variable is unset; NULL: scratch, never shared */
+	const char *usual; /* the place below the home if the variable is unset; NULL: never shared */
 };
 
 #define STATE_PLACES 5
-/* The agent's scratch, below the operator's cache. */
-#define SCRATCH_BELOW "pale/tmp/" /* and a name for each workspace */
+/* By `state = outside`, below the operator's XDG_DATA_HOME. */
+#define STATE_BELOW "pale/" /* and a name for each workspace */
+#define STATE_NAME  12	    /* hex digits of that name */
 /* The path of a socket has 108 bytes, and programs add their own names to TMPDIR. */
-#define SCRATCH_MAX  80
-#define SCRATCH_NAME 12 /* length of that name */
+#define TMPDIR_MAX 80
 extern const struct state_place state_places[STATE_PLACES];
 
 /* The place whose name is the first component of path, or NULL. */

@@ -146,7 +146,7 @@ struct policy {
 	int logs_from;		      /* the layer that set it */
 	struct environ_rule *environ; /* [environment] */
 	size_t n_environ;
-	char *state;	/* [session] state =, below the workspace, or NULL */
+	char *state;	/* [session] state =, below the workspace, or a word, or NULL */
 	int state_from; /* the layer that set it */
 	char **shares;	/* [session] share =: the operator's own files that are seen there, as "config/git" */
 	size_t n_shares;

@@ -25,7 +25,7 @@
  * The version of the protocol between `pale run` and its helper, one JSON object a packet on a connection
  * of their own.  Bump it when a message is added or changes; the helper refuses a start by another version.
  */
-#define START_VERSION 9
+#define START_VERSION 10
 
 /* The version of pale-control(5).  Bump it when a method's parameters, result or notifications change. */
 #define CONTROL_VERSION 4

@@ -23,8 +23,6 @@ world() {
 	git config user.name 'Tess Tester' && git config user.email tess@example.org
 	printf 'made: made.c\n\t$(CC) -o $@ made.c\n' >Makefile
 	cp "$A/still.c" .
-	# Where the agent's state will be is seen by who lists the directory.
-	mkdir -m 700 .pale
 	git add . && git commit -q -m one
 	for ((i = 1; i <= PUSHES; i++)); do
 		git init -q --bare ~/.cache/remotes/$i

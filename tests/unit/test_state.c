@@ -65,16 +65,21 @@ static const struct {
 	bool keep;
 	const char *state;
 	bool beside;
+	const char *outside;
 } states[] = {
-	{ "", false, ".pale", true },
-	{ "", true, NULL, false },
-	{ "[session]\nstate = .x\n", false, ".x", false },
-	{ "[session]\nstate = .pale/x\n", false, ".pale/x", true },
-	{ "[session]\nstate = .palette\n", false, ".palette", false },
-	{ "[session]\nstate = none\n", false, NULL, false },
-	{ "[session]\nmode = read-only\n", false, NULL, false },
-	{ "preset = security-v0\n", false, NULL, false },
-	{ "preset = bridge\n", false, ".opencode", false },
+	{ "", false, "/home/u/d/pale/0123", false, "/home/u/d/pale/0123" },
+	{ "[session]\nstate = .x\n", false, ".x", false, "/home/u/d/pale/0123" },
+	{ "[session]\nmode = read-only\n", false, NULL, false, "/home/u/d/pale/0123" },
+	/* None can be had. */
+	{ "", false, ".pale", true, NULL },
+	{ "", true, NULL, false, NULL },
+	{ "[session]\nstate = .x\n", false, ".x", false, NULL },
+	{ "[session]\nstate = .pale/x\n", false, ".pale/x", true, NULL },
+	{ "[session]\nstate = .palette\n", false, ".palette", false, NULL },
+	{ "[session]\nstate = none\n", false, NULL, false, NULL },
+	{ "[session]\nmode = read-only\n", false, NULL, false, NULL },
+	{ "preset = security-v0\n", false, NULL, false, NULL },
+	{ "preset = bridge\n", false, ".opencode", false, NULL },
 };
 
 static enum verdict doing(const struct image *img, enum op op, const char *path)
@@ -104,7 +109,7 @@ static void check_places(const struct image *img, const char *state)
 {
 	char own[64], place[80], inner[96];
 
-	snprintf(own, sizeof(own), "/home/u/ws/%s", state);
+	snprintf(own, sizeof(own), "%s%s", state[0] == '/' ? "" : "/home/u/ws/", state);
 	snprintf(place, sizeof(place), "%s/tmp", own);
 	snprintf(inner, sizeof(inner), "%s/x", place);
 	for (size_t i = 0; i < ROWS(acts); i++) {
@@ -125,6 +130,7 @@ START_TEST(state_lies_where_it_is_said)
 
 	add(SOURCE_USER, states[_i].user);
 	b.relocated = !states[_i].keep;
+	b.state_dir = states[_i].outside ? strdup(states[_i].outside) : NULL;
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
 	if (states[_i].state)
 		ck_assert_str_eq(policy_state(&b, &p), states[_i].state);

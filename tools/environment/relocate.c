@@ -1,7 +1,7 @@
 /*
- * [session] state: the agent's data, configuration, cache, state and scratch in the workspace, so that the
- * agent neither reads nor changes what the operator's own programs keep in the home directory.  Links lead
- * to the places that [session] share names; each is judged as the place that its link leads to.
+ * [session] state: the agent's data, configuration, cache, state and scratch in a directory of their own, so
+ * that the agent neither reads nor changes what the operator's own programs keep in the home directory.
+ * Links lead to the places that [session] share names; each is judged as the place that its link leads to.
  *
  * Earlier sessions may have changed these directories.  So every step starts from an open directory and
  * follows no link, and anything that is no directory of this user ends the start: nothing is repaired,
@@ -200,15 +200,16 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 	return r < 0 ? r : make_ssh(fd, shown, home);
 }
 
-/* Opens WORKSPACE/STATE, component by component: a descriptor, or -errno after reporting it. */
-static int open_state(const char *workspace, const char *state, char path[PATH_MAX])
+/* Opens the directory `state` below top, component by component: a descriptor, or -errno after reporting
+ * it. */
+static int open_below(const char *top, const char *state, char path[PATH_MAX])
 {
-	int fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	size_t len = strlen(workspace);
+	int fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t len = strlen(top);
 
 	if (fd < 0)
-		return refuse_path(workspace, -errno);
-	memcpy(path, workspace, len + 1);
+		return refuse_path(top, -errno);
+	memcpy(path, top, len + 1);
 	while (*state) {
 		size_t n = strcspn(state, "/");
 		_cleanup_free_ char *name = strndup(state, n);
@@ -225,28 +226,29 @@ static int open_state(const char *workspace, const char *state, char path[PATH_M
 	return fd;
 }
 
-static int make_scratch(const char *scratch)
+/* The components that pale makes are opened one by one, those of the operator's own as they are. */
+static int open_state(const struct relocation *rel, const struct bundle *b, char path[PATH_MAX])
 {
-	const char *below = scratch + strlen(scratch) - strlen(SCRATCH_BELOW) - SCRATCH_NAME;
-	_cleanup_free_ char *cache = strndup(scratch, (size_t)(below - scratch) - 1);
-	char path[PATH_MAX];
-	_cleanup_close_ int dir = cache ? open_state(cache, below, path) : -ENOMEM;
-	int r = dir < 0 ? dir : close_to_others(dir);
+	const char *below = rel->state + strlen(rel->state) - strlen(STATE_BELOW) - STATE_NAME;
+	_cleanup_free_ char *top = NULL;
 
-	return dir >= 0 && r < 0 ? refuse_path(path, r) : r;
+	if (rel->state[0] != '/')
+		return open_below(b->workspace, rel->state, path);
+	top = strndup(rel->state, (size_t)(below - rel->state) - 1);
+	return top ? open_below(top, below, path) : -ENOMEM;
 }
 
 static int make_all(const struct relocation *rel, const struct bundle *b)
 {
 	char path[PATH_MAX];
-	_cleanup_close_ int dir = open_state(b->workspace, rel->state, path);
-	int r = dir < 0 ? dir : ignore_in_git(dir);
+	_cleanup_close_ int dir = open_state(rel, b, path);
+	int r = dir < 0 || rel->state[0] == '/' ? dir : ignore_in_git(dir);
 
 	if (dir >= 0 && r < 0)
 		refuse_path(path, r);
-	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++)
+	for (size_t i = 0; r >= 0 && i < STATE_PLACES; i++)
 		r = make_place(dir, path, &state_places[i], rel, b->home);
-	return r < 0 || !b->scratch ? r : make_scratch(b->scratch);
+	return r;
 }
 
 /*
@@ -309,20 +311,18 @@ static int tell_ssh(const char *state, struct environment *env)
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env)
 {
 	char path[PATH_MAX], place[PATH_MAX];
-	int r = rel->state ? path_join(path, sizeof(path), b->workspace, rel->state) : 0;
+	int r = rel->state ? path_normalise(b->workspace, rel->state, path, sizeof(path)) : 0;
 
+	r = r < 0 ? r : 0;
 	/* Inside a session the working directory does not change. */
 	if (r == 0 && !session_around() && !path_is_under(b->cwd, b->workspace))
 		r = environment_set(env, "PWD", b->workspace, "[session] workspace");
 	if (!rel->state)
 		return r;
 	for (size_t i = 0; r == 0 && i < STATE_PLACES; i++) {
-		if (!state_places[i].usual && b->scratch)
-			snprintf(place, sizeof(place), "%s", b->scratch);
-		else
-			r = path_join(place, sizeof(place), path, state_places[i].name);
+		r = path_join(place, sizeof(place), path, state_places[i].name);
 		/* Sockets in too long a directory could not be named: then TMPDIR stays as it was. */
-		if (r == 0 && (state_places[i].usual || strlen(place) <= SCRATCH_MAX))
+		if (r == 0 && (state_places[i].usual || strlen(place) <= TMPDIR_MAX))
 			r = environment_set(env, state_places[i].variable, place, RELOCATED);
 	}
 	if (r == 0)

@@ -1,4 +1,4 @@
-/* The agent's state, kept in the workspace instead of in the operator's home. */
+/* The agent's state, kept in a directory of its own instead of in the operator's home. */
 #ifndef PALE_RELOCATE_H
 #define PALE_RELOCATE_H
 
@@ -15,7 +15,7 @@ struct policy;
 #define RELOCATED "[session] state"
 
 struct relocation {
-	char *state;   /* below the workspace; NULL where nothing is relocated */
+	char *state;   /* below the workspace, or absolute; NULL where nothing is relocated */
 	char **shares; /* "config/git": links to the operator's own */
 	size_t n_shares;
 	bool moved; /* the working directory was changed to the workspace */
@@ -32,7 +32,7 @@ int relocation_plan(struct relocation *rel, const struct options *o, const struc
  * makes no files.  0 or -errno. */
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env);
 /*
- * Makes WORKSPACE/STATE with data, config, cache, state and tmp in it and calls relocation_tell().  Where
+ * Makes the directory with data, config, cache, state and tmp in it and calls relocation_tell().  Where
  * the working directory is outside the workspace, it changes to the workspace and makes found (the
  * program's path) absolute.  0, or -errno after reporting what is in the way.
  */

@@ -361,32 +361,49 @@ static int gather_workspace(struct gather *g)
 	return set_field(&g->b->workspace, workspace);
 }
 
-/*
- * The agent's scratch lies in the operator's cache, a directory for each workspace: `git clean -fdx` in the
- * workspace leaves it alone.  Where none can be made there, or it would be too long for the sockets in it,
- * the scratch is beside the rest of the agent's state.
- */
-static int gather_scratch(struct gather *g)
+/* The directory that the session around moved the state to.  What a session says here gives it nothing that
+ * the session around does not have. */
+static int state_around(char ret[PATH_MAX])
 {
-	const char *own = getenv("XDG_CACHE_HOME");
-	char cache[PATH_MAX], real[PATH_MAX], path[PATH_MAX + 64], hex[DIGEST_HEX];
+	const char *data = getenv("XDG_DATA_HOME");
+	size_t n = data ? strlen(data) : 0;
+
+	if (n < 6 || n >= PATH_MAX || data[0] != '/' || strcmp(data + n - 5, "/data") != 0)
+		return -ENOENT;
+	memcpy(ret, data, n - 5);
+	ret[n - 5] = '\0';
+	return 0;
+}
+
+static int state_of_workspace(const struct gather *g, char ret[PATH_MAX])
+{
+	const char *own = getenv("XDG_DATA_HOME");
+	char data[PATH_MAX], real[PATH_MAX], hex[DIGEST_HEX];
 	struct digest d;
 
-	if (!g->b->relocated || session_around())
-		return 0;
 	if (own && own[0] == '/')
-		snprintf(cache, sizeof(cache), "%s", own);
-	else if (path_join(cache, sizeof(cache), g->b->home, ".cache") < 0)
-		return 0;
-	if (dir_make(cache) < 0 || !realpath(cache, real) || access(real, W_OK) < 0)
-		return 0;
-	digest_begin(&d, "scratch");
+		snprintf(data, sizeof(data), "%s", own);
+	else if (path_join(data, sizeof(data), g->b->home, ".local/share") < 0)
+		return -ENAMETOOLONG;
+	if (dir_make(data) < 0 || !realpath(data, real) || access(real, W_OK) < 0)
+		return -EACCES;
+	digest_begin(&d, "state");
 	digest_text(&d, g->b->workspace);
 	digest_end(&d, hex);
-	snprintf(path, sizeof(path), "%s/" SCRATCH_BELOW "%.12s", real, hex);
-	if (strlen(path) > SCRATCH_MAX || path_is_under(path, g->b->workspace) || strpbrk(path, "*?[\\"))
+	hex[STATE_NAME] = '\0';
+	return snprintf(ret, PATH_MAX, "%s/" STATE_BELOW "%s", real, hex) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Where no directory outside the workspace can be had, or its name would be a pattern in rules, the state is
+ * in the workspace. */
+static int gather_state(struct gather *g)
+{
+	char path[PATH_MAX];
+
+	if (!g->b->relocated || (session_around() ? state_around(path) : state_of_workspace(g, path)) < 0 ||
+	    path_is_under(path, g->b->workspace) || strpbrk(path, "*?[\\"))
 		return 0;
-	return set_field(&g->b->scratch, path);
+	return set_field(&g->b->state_dir, path);
 }
 
 static int gather_flags(struct gather *g)
@@ -419,9 +436,9 @@ static int gather_git(struct gather *g)
 /* A refused file is a finding; the loop goes on, so that all findings are reported at once. */
 static int gather_all(struct gather *g)
 {
-	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor,   gather_user,
-							 gather_workspace, gather_scratch, gather_env,
-							 gather_project,   gather_self,	   gather_idents,
+	static int (*const steps[])(struct gather *) = { gather_flags,	   gather_floor, gather_user,
+							 gather_workspace, gather_state, gather_env,
+							 gather_project,   gather_self,	 gather_idents,
 							 gather_git };
 
 	for (size_t i = 0; i < NELEM(steps); i++) {

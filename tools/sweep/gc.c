@@ -38,11 +38,7 @@ int gc_policy_take(struct gc_policy *ret, const struct policy *p, const struct b
 	ret->workspace = strdup(b->workspace);
 	ret->logs = p->logs ? strdup(p->logs) : NULL;
 	ret->state = state ? strdup(state) : NULL;
-	ret->scratch = state && b->scratch ? strdup(b->scratch) : NULL;
-	return ret->workspace && (ret->logs || !p->logs) && (ret->state || !state) &&
-			       (ret->scratch || !state || !b->scratch)
-		       ? 0
-		       : -ENOMEM;
+	return ret->workspace && (ret->logs || !p->logs) && (ret->state || !state) ? 0 : -ENOMEM;
 }
 
 void gc_policy_done(struct gc_policy *g)
@@ -50,7 +46,6 @@ void gc_policy_done(struct gc_policy *g)
 	free(g->workspace);
 	free(g->logs);
 	free(g->state);
-	free(g->scratch);
 	memset(g, 0, sizeof(*g));
 }
 

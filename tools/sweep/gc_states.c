@@ -1,10 +1,11 @@
 /*
- * Sweeps the agent's own session state in the workspace.  The agent may have made any of these files.
+ * Sweeps the agent's own session state.  The agent may have made any of these files.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
+#include "policy/base/path.h"
 #include "policy/base/util.h"
 #include "policy/system/cleanup.h"
 
@@ -78,16 +79,28 @@ static const struct {
 	{ NULL, tell_database },
 };
 
-static void sweep_part(struct sweep *g, int workspace, const char *state, size_t i)
+/* Opens the directory `path`, below the workspace or absolute, and writes its absolute path to ret: a
+ * descriptor, or -errno. */
+static int open_part(const struct sweep *g, const char *path, char ret[PATH_MAX])
+{
+	const char *top = path[0] == '/' ? "/" : g->policy->workspace;
+	_cleanup_close_ int held = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (path_normalise(top, path, ret, PATH_MAX) < 0)
+		return -ENAMETOOLONG;
+	return held < 0 ? -errno : gc_open_dir(held, path + (path[0] == '/'));
+}
+
+static void sweep_part(struct sweep *g, const char *state, size_t i)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX], dir[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/" DATA "%s%s", state, parts[i].name ? "/" : "",
 			 parts[i].name ? parts[i].name : "");
 
-	if (n >= (int)sizeof(path) || path_join(dir, sizeof(dir), g->policy->workspace, path) < 0)
+	if (n >= (int)sizeof(path))
 		return;
-	fd = gc_open_dir(workspace, path);
+	fd = open_part(g, path, dir);
 	if (fd >= 0)
 		parts[i].sweep(g, fd, dir);
 	else if (fd != -ENOENT && fd != -ENOTDIR && parts[i].name)
@@ -95,37 +108,28 @@ static void sweep_part(struct sweep *g, int workspace, const char *state, size_t
 			fd == -ELOOP ? "a symbolic link leads there" : strerror(-fd));
 }
 
-static void sweep_scratch(struct sweep *g, const char *top, const char *below)
-{
-	_cleanup_close_ int ws = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_close_ int fd = ws < 0 ? -errno : gc_open_dir(ws, below);
-	char dir[PATH_MAX];
-
-	if (fd >= 0 && path_join(dir, sizeof(dir), top, below) == 0)
-		sweep_each(g, GC_SCRATCH, fd, dir);
-}
-
 /* The system empties /tmp, but not these directories. */
 void gc_scratch(struct sweep *g)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], dir[PATH_MAX];
+	_cleanup_close_ int fd = -1;
 
-	if (g->policy->state && path_join(path, sizeof(path), g->policy->state, "tmp") == 0)
-		sweep_scratch(g, g->policy->workspace, path);
-	if (g->policy->scratch)
-		sweep_scratch(g, g->policy->scratch, ".");
+	if (!g->policy->state || path_join(path, sizeof(path), g->policy->state, "tmp") < 0)
+		return;
+	fd = open_part(g, path, dir);
+	if (fd >= 0)
+		sweep_each(g, GC_SCRATCH, fd, dir);
 }
 
 void gc_states(struct sweep *g)
 {
 	/* The directories of the policy, of the seed, and of pale. */
 	const char *const states[] = { g->policy->state, ".opencode", ".pale" };
-	_cleanup_close_ int ws = open(g->policy->workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	for (size_t i = 0; ws >= 0 && i < NELEM(states); i++) {
+	for (size_t i = 0; i < NELEM(states); i++) {
 		if (!states[i] || (i > 0 && states[0] && strcmp(states[i], states[0]) == 0))
 			continue;
 		for (size_t j = 0; j < NELEM(parts); j++)
-			sweep_part(g, ws, states[i], j);
+			sweep_part(g, states[i], j);
 	}
 }

@@ -18,8 +18,7 @@ struct gc_policy {
 	int64_t expiry_s;
 	uint64_t log_bytes;
 	char *workspace, *logs;
-	char *scratch; /* where the agent's TMPDIR is outside the workspace, or NULL */
-	char *state;   /* the agent's state, below the workspace; NULL where it stays in the home */
+	char *state; /* the agent's state, below the workspace or absolute; NULL where it stays in the home */
 };
 
 /* Copies the settings of p for the session of b: 0 or -ENOMEM.  The caller must zero ret before. */

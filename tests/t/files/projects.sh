@@ -67,6 +67,9 @@ t_made() {
 	local at run
 	need busybox
 	projects
+	# In the workspace itself it is pale that makes the directory, and a session does not.
+	held "mkdir .pale"
+	printf '[session]\nstate = .pale\n' >>~/.config/pale/policy.ini
 	for at in fresh a/fresh . "$HOME/build/fresh" nowhere/yet; do
 		fsh "mkdir -p $at/.pale"
 		rc_is 0 "mkdir -p $at/.pale"

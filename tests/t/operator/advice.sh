@@ -165,7 +165,7 @@ t_a_signature() {
 	denied read ~/.ssh/id_ed25519.pub "and signatures see: man pale-agents"
 	eval "$(ssh-agent -s -a "$S/agent")" && ssh-add -q ~/.ssh/id_ed25519
 	printf '[environment]\npass = SSH_AUTH_SOCK\n[network]\nunix = %s\n' "$S/agent" | policy
-	for key in "$W/.pale/config/ssh/id_ed25519.pub" "key::$(cat ~/.ssh/id_ed25519.pub)"; do
+	for key in "$(echo ~/.local/share/pale/*)/config/ssh/id_ed25519.pub" "key::$(cat ~/.ssh/id_ed25519.pub)"; do
 		fence git -c gpg.format=ssh -c user.signingkey="$key" commit -q -S --allow-empty -m "$key"
 		rc_is 0 "$key"
 		git cat-file commit HEAD | grep -q "BEGIN SSH SIGNATURE" || fail "not signed by $key"

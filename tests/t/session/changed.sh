@@ -111,7 +111,7 @@ t_state_is_not_told() {
 	loud 'mkdir -p "$XDG_CACHE_HOME/x" && echo x >"$XDG_CACHE_HOME/x/Makefile" && echo x >Makefile'
 	told_only 'Makefile (make)'
 	run pale session show
-	out_lacks .pale/cache
+	out_lacks /cache/x
 	OPTS=(--preset bridge)
 	mkdir workspace
 	loud 'mkdir -p "$XDG_CONFIG_HOME/x" && echo x >"$XDG_CONFIG_HOME/x/package.json"'

@@ -1,7 +1,7 @@
 # limit: 60
 # nightly: hooks strict
 # needs: tmpfs
-# [session] state: the agent keeps its state in the workspace, and starts there.
+# [session] state: the agent keeps its state in a directory of its own, and starts in the workspace.
 . "$T_LIB"
 
 state() {
@@ -71,16 +71,52 @@ t_home_is_kept_on_demand() {
 	missing .opencode
 }
 
-# Without a word of anybody: beside the project's policy.
+# By default it lies outside the workspace, where each workspace has its own, also for a nested run.
 t_by_default() {
 	need git
 	git init -q .
-	fsh 'printf "%s\n" "$XDG_CONFIG_HOME"; echo x >"$XDG_CACHE_HOME/f" && cat "$XDG_CACHE_HOME/f"; git status --porcelain'
+	fsh 'printf "%s\n" "$XDG_CONFIG_HOME"; echo x >"$XDG_CACHE_HOME/f" && cat "$XDG_CACHE_HOME/f"; git status --porcelain
+		pale run -q -n -- sh -c "echo y >\$XDG_DATA_HOME/f && mktemp >/dev/null && cat \$XDG_DATA_HOME/f"'
 	rc_is 0
-	out_is "$W/.pale/config
+	out_is "$(echo ~/.local/share/pale/*)/config
 x
-?? file"
-	[ "$(stat -c %a .pale)" = 700 ] || fail "modes"
+?? file
+y"
+	missing .pale
+	[ "$(stat -c %a ~/.local/share/pale ~/.local/share/pale/* ~/.local/share/pale/*/* | sort -u)" = 700 ] || fail "modes"
+	mkdir sub
+	(cd sub && run pale run -q -- sh -c "ls -d ~/.local/share/pale/*/*; cat ~/.local/share/pale/*/cache/f")
+	out_lacks "$(dirname ~/.local/share/pale/*/cache/f)"
+	err_has "No such file"
+	[ "$(echo ~/.local/share/pale/* | wc -w)" = 2 ] || fail "one for both"
+	# Its owner's variable says where.
+	XDG_DATA_HOME=$HOME/mine run pale run -q -- sh -c 'echo "$XDG_DATA_HOME"'
+	out_is "$(echo ~/mine/pale/*)/data"
+}
+
+# Where no directory can be had there, it is in the workspace.
+t_outside_is_not_to_be_had() {
+	local own
+	mkdir -m 500 ~/closed
+	for own in "$W/data" "$HOME/closed" /proc "$HOME/a[b]"; do
+		XDG_DATA_HOME=$own run pale run -q -- sh -c 'echo "$XDG_DATA_HOME"'
+		rc_is 0 "$own"
+		out_is "$W/.pale/data"
+	done
+	rm -rf .pale
+	for own in pale pale/x; do
+		rm -rf ~/.local/share/pale ~/target && mkdir -p ~/target ~/.local/share/pale
+		run pale run -q -- true
+		mv ~/.local/share/pale ~/x
+		[ $own = pale ] && ln -s ~/target ~/.local/share/pale
+		[ $own = pale ] || { mkdir -m 700 ~/.local/share/pale && ln -s ~/target ~/.local/share/pale/"$(ls ~/x)"; }
+		rm -rf ~/x
+		run pale run -q -- touch ran
+		rc_is 125 "$own"
+		err_has "is not a directory that you alone own"
+		missing ran
+		[ -z "$(ls -A ~/target)" ] || fail "something went through the link"
+	done
 }
 
 t_none_is_a_word() {
@@ -94,6 +130,7 @@ t_none_is_a_word() {
 # all that lies around it.
 t_the_projects_policy_beside_it() {
 	local how
+	state .pale
 	fsh 'echo "[files]" >.pale/policy.ini'
 	rc_not 0
 	missing .pale/policy.ini
@@ -116,6 +153,7 @@ t_the_projects_policy_beside_it() {
 # agent's links.
 t_cleaned_away_under_an_agent() {
 	local how
+	state .pale
 	for how in 'ln -s other .pale' 'ln -s other l; ln -P l .pale' 'ln -s other l; mv l .pale' 'mv -T other .pale' \
 		'cp -a other .pale'; do
 		rm -rf .pale ready go other l && mkdir other && echo '[files]' >other/policy.ini
@@ -174,7 +212,7 @@ t_shares() {
 	mkdir -p ~/.config/tool ~/.config/gh ~/.local/share/tool
 	echo set >~/.config/tool/rc
 	echo "$DECOY" >~/.config/gh/hosts.yml
-	printf '[session]\nshare = config/tool/\nshare = config/gh\nshare = data/tool/deep\n' | policy
+	printf '[session]\nstate = .pale\nshare = config/tool/\nshare = config/gh\nshare = data/tool/deep\n' | policy
 	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"
 		cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
 	out_is set
@@ -183,7 +221,7 @@ t_shares() {
 	rm .pale/config/tool && mkdir .pale/config/tool
 	fsh 'ls -d "$XDG_CONFIG_HOME/tool"/*'
 	rc_not 0
-	printf '[session]\nshare = config/tool\nshare = none\n' | policy
+	printf '[session]\nstate = .pale\nshare = config/tool\nshare = none\n' | policy
 	rm -rf .pale
 	fsh 'ls -A -I ssh "$XDG_CONFIG_HOME"'
 	out_is ""
@@ -194,6 +232,7 @@ t_shares() {
 t_git_obeys_no_session() {
 	local how run keep at
 	need busybox
+	state .pale
 	mkdir y && echo '[core]' >y/config
 	for keep in own none kept; do
 		at=.pale/config/git
@@ -233,7 +272,7 @@ t_git_obeys_no_session() {
 		rc_is 125 "$how"
 		err_has "$W/.pale/config/git is no link to your own configuration of git"
 	done
-	printf '[session]\nshare = config/git/ignore\n' | policy
+	printf '[session]\nstate = .pale\nshare = config/git/ignore\n' | policy
 	rm -rf .pale && mkdir -p ~/.config/git && touch ~/.config/git/ignore
 	run pale run -q -- true && run pale run -q -- true
 	rc_is 0
@@ -245,7 +284,7 @@ t_shares_through_no_link() {
 	touch ~/.config/a/b/c
 	chmod 700 .pale/config
 	ln -s ~/target .pale/config/a
-	printf '[session]\nshare = config/a/b/c\n' | policy
+	printf '[session]\nstate = .pale\nshare = config/a/b/c\n' | policy
 	fsh true
 	rc_is 0
 	[ -z "$(ls -A ~/target)" ] || fail "something went through the link"
@@ -253,6 +292,7 @@ t_shares_through_no_link() {
 
 t_scratch_is_no_repository() {
 	need git
+	state .pale
 	git init -q .
 	fsh 'mkdir -p .pale/tmp/x && cd .pale/tmp/x && git rev-parse --show-toplevel'
 	rc_not 0
@@ -266,11 +306,11 @@ t_env_tells_it() {
 	cd "$W" && rm -r bridge
 	run pale env
 	rc_is 0
-	out_has "XDG_DATA_HOME=$W/.pale/data"
+	out_has "XDG_DATA_HOME=$HOME/.local/share/pale/"
 	out_has "by [session] state"
-	missing .pale
+	missing ~/.local/share/pale
 	run pale env --keep-home
-	out_lacks .pale
+	out_lacks /pale/
 }
 
 # What an agent left in the place of a directory ends the start, and is named.
@@ -307,13 +347,14 @@ t_what_stands_in_the_way() {
 t_the_next_one_starts() {
 	local how run state modes attrs acl=02000000010000000000000004000000ffffffff20000000ffffffff
 	need busybox python3
-	for state in .pale .x/y; do
+	for state in .pale .x/y outside; do
 		state "$state"
-		rm -rf .pale .x
+		rm -rf .pale .x ~/.local/share/pale
+		[ $state != outside ] || { pale run -q -- true && state=$(echo ~/.local/share/pale/*); }
 		modes=("chmod 0 $state" "chmod 777 $state/tmp" "chmod -R a-x $state" "chmod u-r $state/data")
 		attrs=('os.fchmod(os.open(d, os.O_RDONLY), 0)' 'os.chown(d, -1, os.getgid())'
 			"os.setxattr(d, \"system.posix_acl_access\", bytes.fromhex(\"$acl\"))"
-			'os.setxattr(d, "user.x", b"y")' 'os.chmod("/proc/self/cwd/" + d, 0o777)')
+			'os.setxattr(d, "user.x", b"y")' 'os.chmod("/proc/self/root" + os.path.abspath(d), 0o777)')
 		# At level hooks these changes are not judged.
 		[ "$T_LEVEL" != hooks ] || modes=() attrs=()
 		for run in '' busybox; do
@@ -321,7 +362,7 @@ t_the_next_one_starts() {
 				"rm -rf $state; ln -s / $state" "rm -rf $state/cache; ln -s /tmp $state/cache" "mv $state x" "mv $state/tmp x" \
 				"rmdir $state/config; mkfifo $state/config" "rm -rf $state/state; touch $state/state" "ln -sfn /tmp $state/tmp" \
 				"mkdir x; mv -T x $state/tmp" "rm -rf $state/tmp; mkdir -m 777 $state/tmp" \
-				"rm -rf $state/.gitignore; mkdir $state/.gitignore"; do
+				"rm -rf $state/.gitignore; mkdir $state/.gitignore" "mv ${state%/*} x" "rm -rf ${state%/*}"; do
 				fsh "$run $how"
 				run pale run -q -- touch "$state/tmp/ran"
 				rc_is 0 "$run $how"
@@ -341,6 +382,7 @@ t_the_next_one_starts() {
 
 # What a session in a directory above closed is opened again, with a word, before the policy is read.
 t_closed_from_above() {
+	state .pale
 	mkdir sub
 	(cd sub && pale run -q -- true) || fail "no start"
 	printf '[session]\nmode = read-only\n' >sub/.pale/policy.ini
@@ -388,6 +430,7 @@ t_workspace_that_cannot_be_written() {
 # A full disk is said, and half of what was made there does not stay: the next start makes all of it.
 t_full_disk() {
 	[ -n "${T_FULL:-}" ] || skip "a file system of its own needs root"
+	state .pale
 	mkdir "$S/full/w" && cd "$S/full/w" || exit 99
 	dd if=/dev/zero of=../fill bs=4k 2>/dev/null
 	run pale run -q -- touch ran

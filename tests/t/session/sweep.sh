@@ -107,7 +107,7 @@ t_scratch() {
 	rc_is 0
 	mkdir ~/keep && echo x >~/keep/f
 	local tmp
-	tmp=$(echo ~/.cache/pale/tmp/*)
+	tmp=$(echo ~/.local/share/pale/*/tmp)
 	old 49 ~/keep "$tmp/old" "$tmp/d" "$tmp/link"
 	start
 	[ "$(ls "$tmp")" = young ] || fail "left: $(ls "$tmp")"

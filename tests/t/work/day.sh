@@ -70,20 +70,24 @@ t_npm() {
 t_git_clean_leaves_the_scratch() {
 	need git
 	git init -q . && git add file && git commit -qm one
-	fsh 'echo "scratch of one" >"$TMPDIR/x"; git clean -fdxq; cat "$TMPDIR/x" && mktemp'
-	out_has "scratch of one"
-	out_has "$HOME/.cache/pale/tmp/"
+	fsh 'for d in "$TMPDIR" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"; do echo "scratch of one" >"$d/x"; done
+		git clean -fdx && cat "$TMPDIR/x" "$XDG_DATA_HOME/x" "$XDG_CACHE_HOME/x" && mktemp'
+	rc_is 0
+	[ "$(grep -c "scratch of one" "$S/out")" = 3 ] || fail "$(cat "$S/out")"
+	out_has "$HOME/.local/share/pale/"
+	err_lacks "Removing"
+	not_denied
 	# Each workspace has its own, and no other session reaches it.
 	mkdir ../other
 	OPTS=(-w "$HOME/other")
-	fsh "cat $HOME/.cache/pale/tmp/*/x; ls $HOME/.cache/pale/tmp/*/"
+	fsh "cat $HOME/.local/share/pale/*/*/x; ls $HOME/.local/share/pale/*/*/"
 	out_lacks "scratch of one"
 	! grep -qx x "$S/out" || fail "the other session lists it"
 }
 
 t_histories_stay_inside() {
 	fsh 'HISTFILE=$HISTFILE bash --norc -ic "echo one; history -a"; echo "$HISTFILE $TMUX_TMPDIR"'
-	out_has "$W/.pale/state/history"
+	out_has "$(echo ~/.local/share/pale/*)/state/history"
 	not_denied
 	quiet_day
 }
@@ -113,20 +117,22 @@ t_refused_anyway() {
 }
 
 t_ssh_for_git() {
+	local config
 	printf '%s\n' "Host work" "  HostName git.example.org" \
 		"  ProxyCommand touch $S/ran" "Match all" "  User x" >~/.ssh/config
 	echo "git.example.org ssh-ed25519 AAAA" >~/.ssh/known_hosts
 	echo "ssh-ed25519 AAAA me" >~/.ssh/id_rsa.pub
-	fsh 'eval "cat ${GIT_SSH_COMMAND#ssh -F }"; cd .pale/config/ssh; cat known_hosts *.pub'
+	fsh 'eval "cat ${GIT_SSH_COMMAND#ssh -F }"; cd "$XDG_CONFIG_HOME/ssh"; cat known_hosts *.pub'
 	out_has "HostName git.example.org"
 	out_has "git.example.org ssh-ed25519 AAAA"
 	out_has "ssh-ed25519 AAAA me"
 	out_lacks ProxyCommand
 	out_lacks "User x"
 	no_decoy
-	fsh 'cd .pale/config; echo "ProxyCommand touch ran" >>ssh/config; rm -f ssh/config; mv ssh x'
-	denied delete "$W/.pale/config/ssh/config"
-	[ "$(grep -c ProxyCommand .pale/config/ssh/config)" = 0 ] || fail "the session wrote it"
+	fsh 'cd "$XDG_CONFIG_HOME"; echo "ProxyCommand touch ran" >>ssh/config; rm -f ssh/config; mv ssh x'
+	config=$(echo ~/.local/share/pale/*/config/ssh/config)
+	denied delete "$config"
+	[ "$(grep -c ProxyCommand "$config")" = 0 ] || fail "the session wrote it"
 	! command -v ssh >/dev/null || fsh 'eval "$GIT_SSH_COMMAND -G work"'
 	! command -v ssh >/dev/null || out_has "hostname git.example.org"
 	# Sessions that start at the same time do not disturb each other.

@@ -34,8 +34,8 @@ void changed_home(const char *home, changed_fn *fn, void *ctx);
 /* changed_names.c: the program that runs or obeys the file at path (below the workspace), such as "make";
  * NULL if none is known. */
 const char *changed_runner(const char *path);
-/* path, below the workspace, lies where the presets let agents keep their state: no other program runs
- * files there. */
+/* path, below the workspace or absolute outside it, lies where the presets let agents keep their state: no
+ * other program runs files there. */
 bool changed_is_state(const char *path);
 /* The paths of a set of absolute paths for which changed_runner() knows a program, each with it: a new
  * object. */

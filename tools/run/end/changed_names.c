@@ -176,12 +176,22 @@ static unsigned match(const struct pattern *p, const char *const tails[DEPTH_MAX
 	return row;
 }
 
+/* Below the directory of `state = outside`. */
+static bool is_state_outside(const char *path)
+{
+	const char *name = strstr(path, "/" STATE_BELOW);
+
+	name = name ? name + strlen("/" STATE_BELOW) : "";
+	return strspn(name, "0123456789abcdef") == STATE_NAME && name[STATE_NAME] == '/' &&
+	       state_is_inside(name + STATE_NAME + 1);
+}
+
 bool changed_is_state(const char *path)
 {
 	static const char *const owners[] = { ".pale/", ".opencode/" };
 
 	if (*path != '.')
-		return false;
+		return *path == '/' && is_state_outside(path);
 	for (size_t i = 0; i < NELEM(owners); i++)
 		if (strncmp(path, owners[i], strlen(owners[i])) == 0 &&
 		    state_is_inside(path + strlen(owners[i])))

@@ -16,7 +16,7 @@ BASE = """preset = bridge
 [session]
 approvals = ask
 launch = trusted
-state = .pale
+state = outside
 [commands]
 allow = execs-static
 """
