@@ -29,13 +29,13 @@ static const struct {
 	{ V4(168, 63, 129, 16), 128, ADDR_LINK },   /* Azure */
 	{ V4(192, 0, 0, 192), 128, ADDR_LINK },	    /* Oracle */
 	{ V4(0, 0, 0, 0), 104, ADDR_PRIVATE },	    /* this network */
-	{ V4(10, 0, 0, 0), 104, ADDR_PRIVATE },
+	{ V4(10, 0, 0, 0), 104, ADDR_SITE },
 	{ V4(100, 64, 0, 0), 106, ADDR_PRIVATE }, /* shared by a carrier's customers */
-	{ V4(172, 16, 0, 0), 108, ADDR_PRIVATE },
+	{ V4(172, 16, 0, 0), 108, ADDR_SITE },
 	{ V4(192, 0, 0, 0), 120, ADDR_PRIVATE },   /* protocol assignments */
 	{ V4(192, 0, 2, 0), 120, ADDR_PRIVATE },   /* documentation */
 	{ V4(192, 88, 99, 0), 120, ADDR_PRIVATE }, /* relays of 6to4 */
-	{ V4(192, 168, 0, 0), 112, ADDR_PRIVATE },
+	{ V4(192, 168, 0, 0), 112, ADDR_SITE },
 	{ V4(198, 18, 0, 0), 111, ADDR_PRIVATE },   /* benchmarks */
 	{ V4(198, 51, 100, 0), 120, ADDR_PRIVATE }, /* documentation */
 	{ V4(203, 0, 113, 0), 120, ADDR_PRIVATE },  /* documentation */

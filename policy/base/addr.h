@@ -13,7 +13,8 @@
 
 enum addr_class {
 	ADDR_PUBLIC,
-	ADDR_PRIVATE, /* private, shared, multicast, reserved, documentation, tunnels */
+	ADDR_SITE,    /* an organization's own network: RFC 1918 */
+	ADDR_PRIVATE, /* shared, multicast, reserved, documentation, tunnels, private by IPv6 */
 	ADDR_LOOPBACK,
 	ADDR_LINK /* link-local, and the addresses where clouds serve their metadata */
 };

@@ -2,7 +2,8 @@
  * Host, address, socket and port rules against one request.
  *
  * A connection is judged by the name that led to it.  The address counts by itself only where there is no
- * name; otherwise it is a check on the name: a public name that leads to a private address is a rebinding.
+ * name; otherwise it is a check on the name: a public name that leads to a private address is a rebinding,
+ * which is asked about where a rule allows the name and the address is one of a company's network.
  * Only a rule for that very address opens a link-local or metadata address.
  *
  * Where the operator denies or asks about a host without a port, a preset's rules for the very same host do
@@ -243,14 +244,14 @@ static bool ask_addr(struct host_query *q, struct decision *d)
 static struct decision unnamed(const struct host_query *q)
 {
 	struct decision d = { (enum verdict)q->img->h->net_default, REASON_HOST, RULE_NONE, 0 };
+	bool elsewhere = !is_localhost(q);
 
 	if (q->kinds == SAYS_DATAGRAM)
 		d = decision_deny(REASON_UDP, RULE_NONE);
-	if (q->img->h->network == NETWORK_MODELS && !is_localhost(q) && q->class != ADDR_LOOPBACK)
+	if (q->img->h->network == NETWORK_MODELS && elsewhere && q->class != ADDR_LOOPBACK)
 		d.verdict = VERDICT_DENY;
 	/* For a name, check_addr() then judges where it leads. */
-	if (q->img->h->network == NETWORK_OPEN && !is_localhost(q) &&
-	    (q->class == ADDR_PUBLIC || q->n_name > 0))
+	if (q->img->h->network == NETWORK_OPEN && elsewhere && (q->class == ADDR_PUBLIC || q->n_name > 0))
 		d.verdict = VERDICT_ALLOW;
 	return d;
 }
@@ -268,18 +269,21 @@ static struct decision connect_by_addr(struct host_query *q)
 static void check_addr(struct host_query *q, bool named, struct decision *d)
 {
 	struct decision by_addr;
-	bool addressed = ask_addr(q, &by_addr);
-	bool expected = q->class == (is_localhost(q) ? ADDR_LOOPBACK : ADDR_PUBLIC);
-	struct decision rebind = decision_deny(REASON_REBIND, d->rule);
 
-	if (addressed && by_addr.verdict == VERDICT_DENY)
-		decision_tighten(d, &by_addr);
-	else if (!expected && !addressed)
-		decision_tighten(d, &rebind);
-	else if (addressed && q->class != ADDR_PUBLIC && !named)
-		*d = by_addr;
-	else if (addressed && q->class != ADDR_PUBLIC)
-		decision_tighten(d, &by_addr);
+	if (ask_addr(q, &by_addr)) {
+		if (q->class != ADDR_PUBLIC && !named)
+			*d = by_addr;
+		else if (q->class != ADDR_PUBLIC || by_addr.verdict == VERDICT_DENY)
+			decision_tighten(d, &by_addr);
+	} else if (q->class != (is_localhost(q) ? ADDR_LOOPBACK : ADDR_PUBLIC) &&
+		   d->verdict != VERDICT_DENY) {
+		/* A name that a rule allows may be that of a mirror in the company's network. */
+		bool may_be_mirror = named && d->verdict == VERDICT_ALLOW && q->class == ADDR_SITE &&
+				     q->kinds != SAYS_DATAGRAM;
+
+		d->verdict = may_be_mirror ? VERDICT_ASK : VERDICT_DENY;
+		d->reason = REASON_REBIND;
+	}
 }
 
 static void judge_connect(struct host_query *q, const struct request *req, struct decision *d)

@@ -281,7 +281,7 @@ static void risk_address(struct risk *r, const struct request *req)
 	class = addr_classify(req->addr);
 	if (class == ADDR_LINK)
 		risk_add(r, RISK_CRITICAL, "where clouds hand out credentials");
-	if (class == ADDR_PRIVATE)
+	if (class == ADDR_PRIVATE || class == ADDR_SITE)
 		risk_add(r, RISK_HIGH, "a machine of a private network");
 	if (class == ADDR_LOOPBACK)
 		risk_add(r, RISK_MEDIUM, "a server of this machine, outside the fence perhaps");

@@ -94,7 +94,7 @@ def bad_starts():
         s = Session()
         return started(s, message=s.message(**more))
 
-    for more in (dict(type="stop"), dict(version=2), dict(version=8), dict(version=10), dict(version=None),
+    for more in (dict(type="stop"), dict(version=2), dict(version=9), dict(version=11), dict(version=None),
         dict(environment=None),
                  dict(environment=[]), dict(session=None), dict(session=""),
                  dict(session="../x"), dict(session="a/b"), dict(session=".x"), dict(session="x" * 64),

@@ -86,7 +86,7 @@ class Session:
         return encode(self.members(**more))
 
     def message(self, **more):
-        m = {"type": "start", "version": 9, "environment": self.environment, "reach": ["terminal"],
+        m = {"type": "start", "version": 10, "environment": self.environment, "reach": ["terminal"],
             "session": self.id, "runtime_dir": self.runtime, "state_dir": self.state,
              "agent": "test", "level": self.level, "argv": ["test"], "not_enforced": "nothing",
              "facts": "a machine", "limits": ""}

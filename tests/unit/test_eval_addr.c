@@ -150,11 +150,9 @@ END_TEST
 
 START_TEST(test_rebinding)
 {
-	static const char *const private[] = { "10.0.0.1",
-					       "172.16.0.1",
-					       "172.31.255.255",
-					       "192.168.3.4",
-					       "100.64.0.1",
+	static const char *const site[] = { "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.3.4",
+					    "::ffff:10.0.0.1" };
+	static const char *const private[] = { "100.64.0.1",
 					       "127.0.0.1",
 					       "::1",
 					       "0.0.0.0",
@@ -166,8 +164,6 @@ START_TEST(test_rebinding)
 					       "fd00:ec2::254",
 					       "100.100.100.200",
 					       "168.63.129.16",
-					       "::ffff:10.0.0.1",
-					       "64:ff9b::10.0.0.1",
 					       "::",
 					       "224.0.0.1",
 					       "255.255.255.255",
@@ -218,6 +214,13 @@ START_TEST(test_rebinding)
 
 		ck_assert_msg(d.verdict == D && d.reason == REASON_REBIND, "%s", private[i]);
 	}
+	for (size_t i = 0; i < sizeof(site) / sizeof(site[0]); i++) {
+		struct decision d = judge(OP_CONNECT, "public.org", site[i], 443);
+
+		ck_assert_msg(d.verdict == Q && d.reason == REASON_REBIND, "%s", site[i]);
+		ck_assert_msg(judge(OP_CONNECT, "other.org", site[i], 443).verdict == D, "%s", site[i]);
+	}
+	ck_assert_int_eq(judge(OP_CONNECT, "public.org", "64:ff9b::10.0.0.1", 443).verdict, D);
 	for (size_t i = 0; i < sizeof(public) / sizeof(public[0]); i++)
 		ck_assert_msg(judge(OP_CONNECT, "public.org", public[i], 443).verdict == A, "%s", public[i]);
 }
@@ -231,7 +234,9 @@ START_TEST(test_rebinding_where_an_address_rule_allows)
 		{ "denied.corp", "10.1.2.3", 443, D, REASON_RULE, 3 },
 		{ "git.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
 		{ "open.corp", "10.66.2.3", 443, Q, REASON_RULE, 4 },
-		{ "open.corp", "192.168.1.1", 443, D, REASON_REBIND, 5 },
+		{ "open.corp", "192.168.1.1", 443, Q, REASON_REBIND, 5 },
+		{ "open.corp", "127.0.0.1", 443, D, REASON_REBIND, 5 },
+		{ "named.corp", "192.168.1.1", 443, D, REASON_REBIND, 2 },
 		{ "git.corp", "93.1.1.1", 443, D, REASON_HOST, 0 },
 	};
 

@@ -88,7 +88,9 @@ START_TEST(test_star)
 		{ NULL, "93.1.2.3", 443, A, REASON_RULE, 1 },
 		{ NULL, "10.1.2.3", 443, D, REASON_HOST, 0 },
 		{ NULL, "127.0.0.1", 443, D, REASON_HOST, 0 },
-		{ "any.thing", "10.1.2.3", 443, D, REASON_REBIND, 1 },
+		{ "any.thing", "10.1.2.3", 443, Q, REASON_REBIND, 1 },
+		{ "any.thing", "10.1.2.3", 80, D, REASON_HOST, 0 },
+		{ "any.thing", "100.64.2.3", 443, D, REASON_REBIND, 1 },
 	};
 
 	fixture_rule(&fx, RULE_NET_ALLOW, "*:443");

@@ -79,8 +79,8 @@ static const struct {
 	{ "connect", "", "deny", "10.0.0.1:443", "", CHANGE_OPENED },
 	{ "connect", "", "deny", "[::ffff:10.0.0.1]:443", "", CHANGE_OPENED },
 	{ "resolve", "", "deny", "won.example", "", CHANGE_OPENED },
-	/* A name that leads to an address of the house is not the name alone. */
-	{ "connect", "", "deny", "won.example:443", "id=1 addr=192.168.0.1", UNCHANGED },
+	/* A name that leads to an address of the organization is not the name alone. */
+	{ "connect", "", "deny", "won.example:443", "id=1 addr=192.168.0.1", CHANGE_ASKED },
 	{ "connect", "", "deny", "won.example:443", "id=1 addr=[fd00::1]; more", UNCHANGED },
 	{ "connect", "", "deny", "won.example:443", "id=1 addr=93.184.215.14", CHANGE_OPENED },
 	/* By the old one alone it would have gone the other way: a human said so, or the record is too short.

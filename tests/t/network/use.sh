@@ -203,6 +203,37 @@ t_modes() {
 	not_reached tcp "($METADATA|$METADATA6|$LAN)"
 }
 
+# A mirror inside: an allowed name with an address of the organization's network is asked about, once, with that
+# address on the card and in the rule.
+t_a_mirror_inside() {
+	lab
+	local id name=rebind-private.own.example curl to
+	printf '[network]\nallow = %s\nask = asked.example\n' $name | policy
+	curl="curl -sS -m 20 http://$name/hello"
+	bg twice bash -c "$curl; $curl"
+	id=$(pending_id) || exit 1
+	run pale pending
+	out_has "$LAN:80"
+	run pale approve "$id" --session
+	rc_is 0
+	err_has "allow = $LAN:80"
+	bg_wait twice
+	[ "$(grep -c "evil $name" "$S/out")" = 2 ] || fail "$(cat "$S/out")"
+	bg denied bash -c "$curl"
+	id=$(pending_id) || exit 1
+	run pale deny "$id"
+	bg_wait denied
+	rc_not 0
+	for to in $name $LAN $name:8080; do
+		run pale run -q -n -- curl -sS -m 5 "http://$to/hello"
+		rc_not 0 "$to"
+		err_has "pale: denied"
+	done
+	run pale explain connect $name:80 $LAN
+	out_has "ASK"
+	out_has "allow = $LAN:80"
+}
+
 # The seed's two variables, where the launcher's environment has them.
 t_variables() {
 	lab

@@ -29,6 +29,7 @@ bool question_is_name(const char *text)
 
 static const char *const classes[] = {
 	[ADDR_PUBLIC] = "public",
+	[ADDR_SITE] = "not public: an organization's own network",
 	[ADDR_PRIVATE] = "not public: private, reserved or a tunnel",
 	[ADDR_LOOPBACK] = "loopback",
 	[ADDR_LINK] = "link-local, or a metadata service",

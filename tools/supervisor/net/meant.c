@@ -61,7 +61,7 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 
 /* --- judging ------------------------------------------------------------------------------------------ */
 
-/* A name whose look-up the operator allowed to this process needs no second question. */
+/* A name whose look-up the operator allowed to this process needs no second question about the name. */
 static bool is_approved(struct caller *c, const struct host_name *n)
 {
 	return n->approval[0] && n->approved_for == caller_tgid(c);
@@ -75,7 +75,7 @@ static struct meaning judge_by(struct caller *c, struct request *req, const stru
 		memcpy(m.name, n->name, sizeof(m.name));
 	req->host = n ? n->name : NULL;
 	m.d = verdict_of(c, req);
-	if (m.d.verdict == VERDICT_ASK && n && is_approved(c, n)) {
+	if (m.d.verdict == VERDICT_ASK && m.d.reason != REASON_REBIND && n && is_approved(c, n)) {
 		m.d.verdict = VERDICT_ALLOW;
 		m.d.reason = REASON_HUMAN;
 		memcpy(m.approval, n->approval, sizeof(m.approval));
@@ -153,8 +153,10 @@ static void judge_port(struct caller *c, const struct request *req, struct meani
 
 bool meaning_conclude(struct caller *c, struct request *req, const struct meaning *m)
 {
-	char target[INET_TARGET], who[PORT_TEXT];
+	char target[INET_TARGET], addr[INET_TARGET], who[PORT_TEXT];
+	struct request by_addr = *req;
 
+	by_addr.host = NULL;
 	inet_target(req, target);
 	if (m->approval[0]) {
 		verdict_granted(c, req, target, m->d, m->approval);
@@ -162,9 +164,12 @@ bool meaning_conclude(struct caller *c, struct request *req, const struct meanin
 	}
 	if (m->port.owner == PORT_OTHERS && m->d.verdict == VERDICT_ASK)
 		req->aim = port_text(&m->port, who);
+	else if (m->d.reason == REASON_REBIND && m->d.verdict == VERDICT_ASK)
+		req->aim = inet_target(&by_addr, addr);
 	if (!verdict_conclude(c, req, target, m->d))
 		return false;
-	if (!req->aim || ports_find(&c->sup->ports, req, c->image_number).cookie == m->port.cookie)
+	if (m->port.owner != PORT_OTHERS || !req->aim ||
+	    ports_find(&c->sup->ports, req, c->image_number).cookie == m->port.cookie)
 		return true;
 	verdict_refuse(c, req, target, REASON_CHANGED);
 	return false;
