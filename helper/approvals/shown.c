@@ -66,6 +66,17 @@ static size_t list_unset(const struct helper *h, const struct request *req, cons
 	return n;
 }
 
+/* An entry with the name of `entry` is one of list[from] to list[to - 1], of which a NULL is the end. */
+static bool is_among(const char *const *list, size_t from, size_t to, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	for (size_t i = from; i < to && list[i]; i++)
+		if (strncmp(list[i], entry, len) == 0 && (list[i][len] == '=' || !list[i][len]))
+			return true;
+	return false;
+}
+
 int shown_env(const struct helper *h, struct wire_ask *ask)
 {
 	const char *unset[WIRE_ENV];
@@ -75,9 +86,15 @@ int shown_env(const struct helper *h, struct wire_ask *ask)
 	if (!ask->req.env)
 		return 0;
 	n_unset = list_unset(h, &ask->req, unset, NELEM(unset));
-	for (size_t i = 0; ask->env_store[i]; i++)
-		if (environ_is_shown(&ask->req, ask->env_store[i], was_of(h, ask->env_store[i])))
-			ask->env_store[n++] = ask->env_store[i];
+	for (size_t i = 0; ask->env_store[i]; i++) {
+		const char *entry = ask->env_store[i];
+		/* A name that stands twice has two values, and a program may take either: both are shown. */
+		bool is_twice = is_among(ask->env_store, 0, n, entry) ||
+				is_among(ask->env_store, i + 1, SIZE_MAX, entry);
+
+		if (environ_is_shown(&ask->req, entry, is_twice ? WAS_OTHER : was_of(h, entry)))
+			ask->env_store[n++] = entry;
+	}
 	if (n_unset > WIRE_ENV - n)
 		return -E2BIG;
 	memcpy(ask->env_store + n, unset, n_unset * sizeof(*unset));

@@ -562,4 +562,34 @@ t_another_file_under_its_name() {
 	done
 }
 
+# Nor is a script the same whose interpreter became another: a grant and a late yes are for what they saw.
+t_another_interpreter_under_its_name() {
+	[ "$T_LEVEL" != hooks ] || skip "at level hooks a program is known by its path"
+	local how first
+	for first in interp env.sh; do
+		for how in 'cp /bin/id n; mv n interp' 'cat /bin/id >interp' 'rm interp; ln -s /bin/id interp'; do
+			rm -rf interp twice && cp /bin/echo interp
+			printf '[session]\ntimeout = 60s\n[commands]\nask = deploy\n' | policy
+			printf '#!%s/interp\n' "$W" >env.sh && printf '#!%s/%s\n' "$W" $first >deploy && chmod 755 env.sh deploy
+			bg it bash -c "./deploy x && ./deploy x && touch twice; $how; ./deploy x; echo \"status \$?\""
+			answer --session
+			until_true 10 test -e twice || fail "the grant does not hold"
+			run pale deny "$(pending_id)"
+			bg_wait it
+			out_has "status 126" "$first: $how"
+			out_lacks "uid=" "$first: $how"
+		done
+		rm interp && cp /bin/echo interp
+		printf '[session]\ntimeout = 1s\n[commands]\nask = deploy\n' | policy
+		bg late bash -c "./deploy x; until test -e go; do sleep 0.05; done; $how; ./deploy x; echo \"status \$?\""
+		how=$(pending_id) || exit 1
+		until_true 10 grep -q '^pale: denied' "$S/late.err" || fail "no timeout"
+		run pale approve "$how"
+		: >go
+		bg_wait late
+		out_has "status 126" "$first: late"
+		rm go
+	done
+}
+
 scenario "$@"

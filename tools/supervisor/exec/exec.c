@@ -75,7 +75,7 @@ static struct exec *exec_new(struct caller *c)
 	(void)place_from(&x->place, AT_FDCWD, "");
 	(void)place_from(&x->interp, AT_FDCWD, "");
 	x->held = -1;
-	x->n_chain = 0;
+	x->n_chain = x->n_stamped = 0;
 	x->readable = true;
 	x->closed = x->is_unknown = x->env_changed = false;
 	x->tool = NULL;
@@ -231,6 +231,7 @@ static int note_environment(struct exec *x, struct caller *c)
 	if (!exec_env_is(&x->env, &env))
 		return -ESTALE;
 	x->req.env = x->script.held.env = env.v;
+	x->script.held.file = x->req.file;
 	if (!exec_stamp_whole(x, 0, x->stamp))
 		return -EFBIG;
 	exec_aim_note(x, c);

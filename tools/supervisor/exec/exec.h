@@ -58,6 +58,14 @@ struct script_words {
 };
 
 #define EXEC_STAMP 160
+/* The program, its interpreters, and what loaders and interpreters are given. */
+#define STAMPED_MAX (2 * CHAIN_MAX)
+
+/* A file of the stamp. */
+struct stamped {
+	struct stat st;
+	const char *path; /* NULL: the program itself */
+};
 
 struct exec {
 	struct place place;		  /* the program */
@@ -81,9 +89,9 @@ struct exec {
 	struct script_words script;
 	char real[LIMIT_PATH];
 	char cwd[LIMIT_PATH], branch[256], aim[GIT_AIM];
-	size_t aim_len;	     /* of the part of aim that must not change; how many commits follows it */
-	struct stat stamped; /* the file of the stamp, and the path at which a loader finds it */
-	const char *stamped_at;
+	size_t aim_len; /* of the part of aim that must not change; how many commits follows it */
+	struct stamped stamped[STAMPED_MAX];
+	size_t n_stamped;	/* STAMPED_MAX + 1: there are more */
 	char stamp[EXEC_STAMP]; /* req.file */
 	/* Where the question is about the script that an interpreter runs: the word that names the script,
 	 * and its file.  tool NULL: there is no such script. */
@@ -157,14 +165,15 @@ void exec_note_file(struct exec *x, struct caller *c, const struct stat *st, con
 
 /* --- exec_stamp.c: which file it is, and what it holds --- */
 
-/* Stamps the request with a file that the session may write: where it is and its last change.  path is that
- * of a file that a loader runs, NULL for the program itself; it must outlive x. */
+/* Adds a file that the session may write to the stamp of the request: where it is and its last change.  path
+ * is that of an interpreter, or of a file that a loader runs; NULL for the program itself; it must outlive
+ * x. */
 void exec_stamp(struct exec *x, const struct stat *st, const char *path);
-/* The stamp with a hash of what the file holds now, for a question; "" where nothing is stamped.  pid: the
- * process that runs the program, or 0 before the exec.  False where the file is larger than 1 GiB, or cannot
- * be read. */
+/* The stamp of the first file with a hash of what the files hold now, and of where the others are, for a
+ * question; "" where nothing is stamped.  pid: the process that runs the program, or 0 before the exec. False
+ * where a file is larger than 1 GiB, or cannot be read, or there are too many. */
 bool exec_stamp_whole(const struct exec *x, pid_t pid, char buf[EXEC_STAMP]);
-/* False where a question was asked and the file holds something else than at that time. */
+/* False where a question was asked and a file holds something else than at that time. */
 bool exec_stamp_stands(const struct exec *x, pid_t pid);
 /* exec_loads.c: fills in which files the words of req name, and req->variable; elf is its program.
  * x->is_unknown: it is not known which. */

@@ -113,9 +113,7 @@ static bool keep_tool(struct exec *x, struct caller *c, const struct request *of
 	if (d.verdict == VERDICT_ASK) {
 		x->tool = f->word;
 		x->tool_file = f->st;
-		if (!x->req.file)
-			exec_stamp(x, &f->st, t->req.path);
-		t->req.file = x->req.file;
+		exec_stamp(x, &f->st, t->req.path);
 	}
 	x->script.d = d;
 	x->script.held = t->req;

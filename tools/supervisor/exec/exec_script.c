@@ -35,6 +35,7 @@ int script_judge(struct exec *x, struct caller *c, const struct elf_info *script
 	req = script_request(script, s->called, &s->last, words);
 	s->called = script->interp;
 	req.path = memcpy(path, real, len);
+	exec_stamp(x, &x->file, path);
 	req.given = strcmp(script->interp, real) == 0 ? NULL : script->interp;
 	if (interpreter->build_id_len == sizeof(interpreter->build_id))
 		req.ident = image_ident(&c->image, interpreter->build_id);
