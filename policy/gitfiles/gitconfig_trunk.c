@@ -81,6 +81,9 @@ static bool is_mover(const struct gitconfig_entry *e, const struct gitconfig_tru
 		return (strcmp(e->name, "fetch") == 0 && !fetch_is_tame(value, t)) ||
 		       strcmp(e->name, "push") == 0 ||
 		       (is_one_of("mirror promisor", e->name) && !gitconfig_is_off(value));
+	/* It makes that remote a promisor. */
+	if (gitconfig_is_key(e, "extensions", NULL, "partialclone"))
+		return true;
 	if (gitconfig_is_key(e, "push", NULL, "default"))
 		return !is_one_of("simple current nothing", value);
 	if (gitconfig_is_key(e, "push", NULL, "followtags"))

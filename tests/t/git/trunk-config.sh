@@ -109,6 +109,8 @@ t_remotes_that_stood_there() {
 	# git asks a promisor for a missing object by itself, at the operator's next diff
 	each 'git config remote.origin.promisor true' 'git config remote.new.promisor true'
 	denied rename "$W/.git/config" 'remote.new.promisor'
+	each 'git config extensions.partialClone origin' 'git config extensions.partialClone evil'
+	denied rename "$W/.git/config" 'extensions.partialclone'
 	later 'git remote remove origin; git remote add origin $E
 		git config branch.main.remote origin; git config branch.main.merge refs/heads/main' \
 		'git remote rename origin up; git remote add origin $E; git remote set-url up $E' \
