@@ -61,7 +61,7 @@ t_inside() {
 t_files() {
 	local p WRONG=
 	printf '[files]\ndeny = closed\nkeep = *.db\nreadonly = fixed\nask = asked\nwrite = ~/open\n' | policy
-	mkdir -p closed fixed ~/open d .git/hooks
+	mkdir -p closed fixed ~/open d .git/hooks .pale
 	touch a.db fixed/f closed/c asked ~/open/f d/f
 	ln -s closed/c link
 	ln -s ~/.ssh/id_rsa key

@@ -183,11 +183,12 @@ t_moved_there_under_an_agent() {
 	for from in 'state = none' 'state = .x' 'mode = read-only'; do
 		rm -rf ~/go other .pale && mkdir other && echo '[files]' >other/policy.ini
 		printf '[session]\n%s\n' "$from" | policy
-		pale run -q -- bash -c 'echo ready
+		pale run -q -- bash -c 'echo "ready ${PALE_SESSION_DIR##*/}"
 			until [ -e ~/go ]; do read -rt 0.05 <> <(:); done; ln -s other .pale; echo tried' >"$S/live" 2>&1 &
 		until_true 10 grep -q ready "$S/live" || fail "no start: $(cat "$S/live")"
 		: | policy
-		run pale policy reload
+		# Sessions of other tests of this user may be seen.
+		run pale policy reload --session "$(sed -n 's/^ready //p' "$S/live")"
 		rc_is 0
 		touch ~/go
 		wait $!
