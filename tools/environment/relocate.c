@@ -91,6 +91,15 @@ static int ignore_in_git(int dir)
 	return write_new(dir, ".gitignore", text);
 }
 
+/* For the operator, who finds directories that are called by digests. */
+static int name_workspace(int dir, const char *workspace)
+{
+	char text[PATH_MAX + 1];
+
+	snprintf(text, sizeof(text), "%s\n", workspace);
+	return write_new(dir, "workspace", text);
+}
+
 /* --- links to the operator's own files -------------------------------------------------------------------
  */
 
@@ -242,7 +251,7 @@ static int make_all(const struct relocation *rel, const struct bundle *b)
 {
 	char path[PATH_MAX];
 	_cleanup_close_ int dir = open_state(rel, b, path);
-	int r = dir < 0 || rel->state[0] == '/' ? dir : ignore_in_git(dir);
+	int r = dir < 0 ? dir : rel->state[0] == '/' ? name_workspace(dir, b->workspace) : ignore_in_git(dir);
 
 	if (dir >= 0 && r < 0)
 		refuse_path(path, r);

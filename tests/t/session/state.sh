@@ -83,12 +83,13 @@ x
 ?? file
 y"
 	missing .pale
-	[ "$(stat -c %a ~/.local/share/pale ~/.local/share/pale/* ~/.local/share/pale/*/* | sort -u)" = 700 ] || fail "modes"
+	[ "$(find ~/.local/share/pale -type d -exec stat -c %a {} + | sort -u)" = 700 ] || fail "modes"
 	mkdir sub
 	(cd sub && run pale run -q -- sh -c "ls -d ~/.local/share/pale/*/*; cat ~/.local/share/pale/*/cache/f")
 	out_lacks "$(dirname ~/.local/share/pale/*/cache/f)"
 	err_has "No such file"
 	[ "$(echo ~/.local/share/pale/* | wc -w)" = 2 ] || fail "one for both"
+	[ "$(sort ~/.local/share/pale/*/workspace)" = "$(printf '%s\n%s/sub' "$W" "$W")" ] || fail "whose they are is not said"
 	# Its owner's variable says where.
 	XDG_DATA_HOME=$HOME/mine run pale run -q -- sh -c 'echo "$XDG_DATA_HOME"'
 	out_is "$(echo ~/mine/pale/*)/data"
