@@ -6,13 +6,13 @@
 #include "incoming.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "policy/parse/parse.h"
+#include "policy/record/digest.h"
 #include "policy/record/record.h"
 #include "policy/rules/rule.h"
 #include "policy/system/cleanup.h"
@@ -57,14 +57,6 @@ int level_check(const struct policy *p, enum level level, struct diags *d)
 	return r < 0 ? r : -EBADMSG;
 }
 
-static void hash_text(const char *text, size_t len, char hex[RECORD_HASH_HEX])
-{
-	unsigned char digest[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256(digest, (const unsigned char *)text, len);
-	sodium_bin2hex(hex, RECORD_HASH_HEX, digest, sizeof(digest));
-}
-
 char *sources_text(const struct bundle *b, const char *preset)
 {
 	char *out = NULL, hex[RECORD_HASH_HEX];
@@ -72,19 +64,19 @@ char *sources_text(const struct bundle *b, const char *preset)
 	const char *text = preset_text(preset, &len);
 	int r = 0;
 
-	hash_text(text ? text : "", text ? len : 0, hex);
+	sha256_hex(text ? text : "", text ? len : 0, hex);
 	r = asprintf(&out, "preset=%s sha256=%s", preset, hex);
 	if (r >= 0 && preset_has_home(preset)) {
 		_cleanup_free_ char *before = out;
 
 		text = home_text(&len);
-		hash_text(text, len, hex);
+		sha256_hex(text, len, hex);
 		r = asprintf(&out, "%s; " HOME_TABLE " sha256=%s", before, hex);
 	}
 	for (size_t i = 0; r >= 0 && i < b->n_sources; i++) {
 		_cleanup_free_ char *before = out;
 
-		hash_text(b->sources[i].text, b->sources[i].len, hex);
+		sha256_hex(b->sources[i].text, b->sources[i].len, hex);
 		r = asprintf(&out, "%s; policy=%s sha256=%s", before, b->sources[i].path, hex);
 	}
 	return r < 0 ? NULL : out;

@@ -157,8 +157,7 @@ static void drop_claimed(struct bundle *b)
 			b->sources[kept++] = b->sources[i];
 			continue;
 		}
-		free(b->sources[i].path);
-		free(b->sources[i].text);
+		source_done(&b->sources[i]);
 	}
 	b->n_sources = kept;
 }

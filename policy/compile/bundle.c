@@ -21,6 +21,7 @@
 #define BUNDLE_LIST_MAX 65536
 #define BUNDLE_FIRST	65536 /* bytes for most bundles */
 #define BUNDLE_MAX	(1u << 30)
+#define SOURCE_IS_BASE	(1u << 31) /* beside the layer */
 
 static const size_t strings[] = {
 	FIELD(home), FIELD(workspace), FIELD(cwd),	  FIELD(agent),	   FIELD(session), FIELD(preset),
@@ -76,6 +77,13 @@ void bundle_init(struct bundle *b)
 	memset(b, 0, sizeof(*b));
 }
 
+void source_done(struct source *s)
+{
+	free(s->path);
+	free(s->text);
+	free(s->as);
+}
+
 void bundle_done(struct bundle *b)
 {
 	for (size_t i = 0; i < NELEM(strings); i++)
@@ -85,10 +93,8 @@ void bundle_done(struct bundle *b)
 			free((*words_of_entry(b, &lists[i]))[j]);
 		free(*words_of_entry(b, &lists[i]));
 	}
-	for (size_t i = 0; i < b->n_sources; i++) {
-		free(b->sources[i].path);
-		free(b->sources[i].text);
-	}
+	for (size_t i = 0; i < b->n_sources; i++)
+		source_done(&b->sources[i]);
 	free(b->sources);
 	memset(b, 0, sizeof(*b));
 }
@@ -124,8 +130,7 @@ int bundle_add_source(struct bundle *b, enum source_layer layer, const char *pat
 		b->n_sources++;
 		return 0;
 	}
-	free(src->path);
-	free(src->text);
+	source_done(src);
 	return -ENOMEM;
 }
 
@@ -154,6 +159,11 @@ static int add_words(struct bundle *b, size_t at, const char *const words[])
 	for (unsigned i = 0; i < l->width; i++)
 		free(entry[i]);
 	return -ENOMEM;
+}
+
+int bundle_add_self_write(struct bundle *b, const char *path)
+{
+	return add_words(b, FIELD(self_write), &path);
 }
 
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real)
@@ -210,8 +220,9 @@ static void put_bundle(struct out *o, const struct bundle *b)
 	for (size_t i = 0; i < b->n_sources; i++) {
 		const struct source *s = &b->sources[i];
 
-		put_u32(o, (uint32_t)s->layer);
+		put_u32(o, (uint32_t)s->layer | (s->base ? SOURCE_IS_BASE : 0));
 		put_str(o, s->path);
+		put_str(o, s->as ? s->as : "");
 		put_u32(o, (uint32_t)s->len);
 		put_bytes(o, s->text, s->len);
 	}
@@ -264,11 +275,11 @@ static int get_list(struct cursor *c, struct bundle *b, const struct list *l)
 
 static int get_sources(struct cursor *c, struct bundle *b)
 {
-	size_t n = get_count(c, 3);
+	size_t n = get_count(c, 4);
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t layer = get_u32(c);
-		const char *path = get_str(c);
+		uint32_t word = get_u32(c), layer = word & ~SOURCE_IS_BASE;
+		const char *path = get_str(c), *as = get_str(c);
 		size_t len = get_u32(c);
 		const char *text = get_bytes(c, len);
 		int r;
@@ -278,6 +289,10 @@ static int get_sources(struct cursor *c, struct bundle *b)
 		r = bundle_add_source(b, (enum source_layer)layer, path, text, len);
 		if (r < 0)
 			return r;
+		b->sources[i].base = word & SOURCE_IS_BASE;
+		b->sources[i].as = *as ? strdup(as) : NULL;
+		if (*as && !b->sources[i].as)
+			return -ENOMEM;
 	}
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 13u
+#define IMAGE_VERSION 14u
 /* The versions of all that the processes of a session share (ring.h, wire.h).  They stand in the image,
  * which none of these processes can write. */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)

@@ -46,12 +46,25 @@ enum source_layer {
 	SOURCE_LAYER_COUNT
 };
 
+/* A file that another one takes in (`include`, `extends`) stands before that one in the list. */
 struct source {
 	enum source_layer layer;
 	char *path;
 	char *text;
 	size_t len;
+	char *as;  /* the value of the line that takes it in; NULL: no file does */
+	bool base; /* `extends`, here or above: its rules yield to those of the file that it was written for
+		    */
 };
+
+/* `PATH sha256:HEX`, the value of `include` and `extends`. */
+struct taking {
+	size_t path_len;
+	const char *hex; /* NULL: there is no hash */
+};
+
+/* 0, or -EINVAL for a hash that is none. */
+int taking_parse(const char *value, struct taking *ret);
 
 /* A literal prefix and its real path, if they differ (a symlinked ~/.ssh); see policy_parse_finding(). */
 struct real {
@@ -105,9 +118,11 @@ struct bundle {
 
 void bundle_init(struct bundle *b);
 void bundle_done(struct bundle *b);
+void source_done(struct source *s);
 /* Each appends a copy of one entry to its list: 0 or -ENOMEM. */
 int bundle_add_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
 		      size_t len);
+int bundle_add_self_write(struct bundle *b, const char *path);
 int bundle_add_real(struct bundle *b, const char *prefix, const char *real);
 int bundle_add_git_write(struct bundle *b, const char *pattern);
 int bundle_add_git_keep(struct bundle *b, const char *path);

@@ -52,6 +52,7 @@ struct limit_value {
 
 enum key_type {
 	KEY_PRESET,
+	KEY_TAKE,
 	KEY_SETTING, /* id: enum setting */
 	KEY_PATH,    /* id: enum rule_kind, as in all that follow */
 	KEY_SOCKET,
@@ -146,6 +147,7 @@ struct parser {
 	struct bundle *grown;
 
 	const struct source *src;
+	bool lost;			      /* a file that the next one takes in has errors */
 	struct setting_value mine[SET_COUNT]; /* added to `set` if the file has no error */
 	struct limit_value mine_limits[LIMIT_VALUES];
 	struct preset_choice mine_preset;

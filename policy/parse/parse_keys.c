@@ -13,6 +13,8 @@
 
 static const struct key_def keys[] = {
 	{ "", "preset", KEY_PRESET, 0, NULL },
+	{ "", "include", KEY_TAKE, 0, NULL },
+	{ "", "extends", KEY_TAKE, 0, NULL },
 	{ "session", "mode", KEY_SETTING, SET_MODE, NULL },
 	{ "session", "approvals", KEY_SETTING, SET_APPROVALS, NULL },
 	{ "session", "timeout", KEY_SETTING, SET_TIMEOUT, NULL },

@@ -71,7 +71,7 @@ static struct rule proto_of(const struct parser *ps, const struct key_def *def, 
 	return (struct rule){
 		.kind = (enum rule_kind)def->id,
 		.layer = place[ps->src->layer].layer,
-		.rank = place[ps->src->layer].rank,
+		.rank = ps->src->base ? RANK_BASE : place[ps->src->layer].rank,
 		.text = (char *)pair->value,
 		.file = ps->src->path,
 		.line = pair->line,
@@ -271,6 +271,66 @@ static int on_preset(struct parser *ps, const struct key_def *def, const struct 
 	return ps->mine_preset.name ? 0 : -ENOMEM;
 }
 
+#define HASH	    " sha256:"
+#define HASH_DIGITS 64
+
+int taking_parse(const char *value, struct taking *ret)
+{
+	const char *at = strstr(value, HASH), *next;
+
+	*ret = (struct taking){ strlen(value), NULL };
+	if (!at)
+		return 0;
+	while ((next = strstr(at + 1, HASH)) != NULL)
+		at = next;
+	ret->hex = at + strlen(HASH);
+	ret->path_len = (size_t)(at - value);
+	while (ret->path_len > 0 && value[ret->path_len - 1] == ' ')
+		ret->path_len--;
+	return ret->path_len > 0 && strlen(ret->hex) == HASH_DIGITS &&
+			       strspn(ret->hex, "0123456789abcdef") == HASH_DIGITS
+		       ? 0
+		       : -EINVAL;
+}
+
+/* The files right before the current one are those that it takes in, and theirs. */
+static bool is_taken(const struct parser *ps, const char *value)
+{
+	for (const struct source *s = ps->src; s > ps->b->sources && s[-1].as; s--)
+		if (strcmp(s[-1].as, value) == 0)
+			return true;
+	return false;
+}
+
+/* The caller has said already why the file is not there. */
+static bool is_said(const struct parser *ps, const struct ini_pair *pair)
+{
+	for (size_t i = 0; i < ps->d->n; i++) {
+		const struct diag *g = &ps->d->list[i];
+
+		if (g->line == pair->line && g->file && strcmp(g->file, ps->src->path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A file that is not there is an error, so that no policy holds without its base. */
+static int on_take(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const bool lost = ps->lost;
+
+	if (ps->src->layer != SOURCE_USER && ps->src->layer != SOURCE_PROJECT &&
+	    ps->src->layer != SOURCE_PROJECT_TRUSTED)
+		return parser_error(ps, pair, "take-here", "put that file into /etc/pale/policy.d",
+				    "`%s` stands in a user's or a project's policy alone", def->key);
+	ps->lost = false;
+	if (lost)
+		return parser_error(ps, pair, "take-errors", NULL, "what is taken in has errors");
+	if (is_taken(ps, pair->value) || is_said(ps, pair))
+		return 0;
+	return parser_error(ps, pair, "take-in", NULL, "`%s` is not read here", def->key);
+}
+
 static bool is_capital(const char *s)
 {
 	return *s >= 'A' && *s <= 'Z';
@@ -325,6 +385,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 	static int (*const handlers[KEY_TYPE_COUNT])(struct parser *, const struct key_def *,
 						     const struct ini_pair *) = {
 		[KEY_PRESET] = on_preset,
+		[KEY_TAKE] = on_take,
 		[KEY_SETTING] = on_setting,
 		[KEY_PATH] = on_path,
 		[KEY_SOCKET] = on_socket,

@@ -30,3 +30,11 @@ void digest_end(struct digest *d, char hex[DIGEST_HEX])
 	crypto_hash_sha256_final(&d->st, sum);
 	sodium_bin2hex(hex, DIGEST_HEX, sum, sizeof(sum));
 }
+
+void sha256_hex(const void *bytes, size_t len, char hex[DIGEST_HEX])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, bytes, len);
+	sodium_bin2hex(hex, DIGEST_HEX, hash, sizeof(hash));
+}

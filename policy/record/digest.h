@@ -19,5 +19,7 @@ void digest_bytes(struct digest *d, const void *bytes, size_t len);
 /* NULL counts as "". */
 void digest_text(struct digest *d, const char *s);
 void digest_end(struct digest *d, char hex[DIGEST_HEX]);
+/* The plain SHA-256 of a file's bytes, as sha256sum(1) prints it. */
+void sha256_hex(const void *bytes, size_t len, char hex[DIGEST_HEX]);
 
 #endif

@@ -41,12 +41,12 @@ enum gc {
 
 /*
  * Which rule decides.  Across layers, the strictest; within a layer, the most specific; at the same
- * specificity, the one of higher rank (the user's file is above its preset); at the same rank, the
- * strictest.  An untrusted project's file is a layer of its own, so it can only make the policy stricter; a
- * trusted one joins LAYER_USER with the rank RANK_PROJECT.
+ * specificity, the one of higher rank (the user's file is above what it extends, and that above the preset);
+ * at the same rank, the strictest.  An untrusted project's file is a layer of its own, so it can only make
+ * the policy stricter; a trusted one joins LAYER_USER with the rank RANK_PROJECT.
  */
 enum layer { LAYER_FLOOR, LAYER_USER, LAYER_PROJECT, LAYER_COUNT };
-enum rank { RANK_PRESET, RANK_USER, RANK_PROJECT, RANK_BUILTIN };
+enum rank { RANK_PRESET, RANK_BASE, RANK_USER, RANK_PROJECT, RANK_BUILTIN };
 
 enum rule_kind {
 	RULE_FILE_WRITE,     /* write =      read, write and delete */

@@ -34,6 +34,9 @@ START_TEST(bundle_journey)
 	bundle_add_real(&b, "/a", "/\xff");
 	bundle_add_ident(&b, "git", BUILD_ID);
 	bundle_add_source(&b, SOURCE_PROJECT, "p", "x\0\xff", 3);
+	bundle_add_source(&b, SOURCE_USER, "q", "", 0);
+	b.sources[1].as = strdup("q sha256:1");
+	b.sources[1].base = true;
 	ck_assert_int_eq(bundle_encode(&b, &bytes, &len), 0);
 	ck_assert_int_eq(bundle_decode(bytes, len, &c), 0);
 	ck_assert_str_eq(c.agent, b.agent);
@@ -55,6 +58,10 @@ START_TEST(bundle_journey)
 	ck_assert_int_eq(c.sources[0].layer, SOURCE_PROJECT);
 	ck_assert_uint_eq(c.sources[0].len, 3);
 	ck_assert_mem_eq(c.sources[0].text, "x\0\xff", 4);
+	ck_assert(!c.sources[0].as && !c.sources[0].base);
+	ck_assert_int_eq(c.sources[1].layer, SOURCE_USER);
+	ck_assert_str_eq(c.sources[1].as, "q sha256:1");
+	ck_assert(c.sources[1].base);
 	bundle_done(&c);
 	free(bytes);
 }
@@ -113,9 +120,10 @@ START_TEST(bundle_refuses)
 	memcpy(longer, bytes, len);
 	/* A source of layer 9, named "", of no bytes. */
 	memcpy(longer + 46, (uint32_t[]){ 1, 9, 1 }, 12);
-	refused(longer, len + 13, "an unknown layer");
+	longer[len + 9] = 1;
+	refused(longer, len + 18, "an unknown layer");
 	longer[50] = 1;
-	ck_assert_int_eq(bundle_decode(longer, len + 13, &c), 0);
+	ck_assert_int_eq(bundle_decode(longer, len + 18, &c), 0);
 	ck_assert_int_eq(c.sources[0].layer, SOURCE_PRESET);
 	bundle_done(&c);
 	free(bytes);

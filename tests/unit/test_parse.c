@@ -329,6 +329,30 @@ START_TEST(project_chooses_no_preset)
 }
 END_TEST
 
+/* In the list of sources it stands right before the file that takes it in. */
+START_TEST(no_policy_without_its_base)
+{
+	static const char line[] =
+		"b sha256:0000000000000000000000000000000000000000000000000000000000000000";
+	char text[128];
+
+	snprintf(text, sizeof(text), "extends = %s\n", line);
+	ck_assert_int_eq(parse(SOURCE_USER, text), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "take-in");
+	teardown();
+	setup();
+	add(SOURCE_USER, "[files]\ndeny = /b\n");
+	b.sources[0].as = strdup(line);
+	b.sources[0].base = true;
+	ck_assert_int_eq(parse(SOURCE_USER, text), 0);
+	ck_assert_int_eq(find_rule(RULE_FILE_DENY, "/b")->rank, RANK_BASE);
+	teardown();
+	setup();
+	ck_assert_int_eq(parse(SOURCE_FLOOR, text), -EBADMSG);
+	ck_assert_str_eq(d.list[0].code, "take-here");
+}
+END_TEST
+
 START_TEST(trusted_project)
 {
 	add(SOURCE_PROJECT_TRUSTED, "preset = review\n[commands]\nallow = make\n");
@@ -446,6 +470,7 @@ Suite *suite_parse(void)
 	tcase_add_test(tc, user_over_preset);
 	tcase_add_test(tc, project_only_tightens);
 	tcase_add_test(tc, project_chooses_no_preset);
+	tcase_add_test(tc, no_policy_without_its_base);
 	tcase_add_test(tc, trusted_project);
 	tcase_add_test(tc, floor_holds);
 	tcase_add_test(tc, danger_needs_the_flag);

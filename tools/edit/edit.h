@@ -93,9 +93,9 @@ bool diags_have_findings(const struct diags *d);
 /* --- edited.c: a policy with a text that is not on disk --- */
 
 /* Puts text (copied) into b as the content of the file `path` (its name or its real path), replacing it or
- * adding it at the position of its layer.  0, -ENOMEM. */
+ * adding it at the position of its layer, with what it takes in.  0, -ENOMEM; findings. */
 int bundle_put_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
-		      size_t len);
+		      size_t len, struct diags *d);
 /* As bundle_gather(), but a missing file of o->policy is no error. */
 int bundle_gather_without(const struct options *o, struct bundle *b, struct diags *d);
 

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+
 #include "tools/base/options.h"
 #include "tools/base/paths.h"
 #include "tools/edit/edit.h"
@@ -17,55 +20,71 @@ static const unsigned char order[SOURCE_LAYER_COUNT] = {
 	[SOURCE_USER] = 2,  [SOURCE_PROJECT] = 3, [SOURCE_PROJECT_TRUSTED] = 3,
 };
 
-static int replace_text(struct source *s, enum source_layer layer, const char *text, size_t len)
+/* Removes the sources from `from` up to `to`. */
+static void drop(struct bundle *b, size_t from, size_t to)
 {
-	char *copy = malloc(len + 1);
-
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	free(s->text);
-	s->text = copy;
-	s->len = len;
-	s->layer = layer;
-	return 0;
+	for (size_t i = from; i < to; i++)
+		source_done(&b->sources[i]);
+	memmove(&b->sources[from], &b->sources[to], (b->n_sources - to) * sizeof(*b->sources));
+	b->n_sources -= to - from;
 }
 
-/* Moves the last source to the end of its layer. */
-static void move_last_source(struct bundle *b)
+/* Moves the sources after the first n to `at`. */
+static int move_last(struct bundle *b, size_t n, size_t at)
 {
-	size_t last = b->n_sources - 1, at = last;
-	struct source s = b->sources[last];
+	size_t added = b->n_sources - n;
+	struct source *last = calloc(added + 1, sizeof(*last));
 
-	while (at > 0 && order[b->sources[at - 1].layer] > order[s.layer])
-		at--;
-	memmove(&b->sources[at + 1], &b->sources[at], (last - at) * sizeof(s));
-	b->sources[at] = s;
+	if (!last)
+		return -ENOMEM;
+	memcpy(last, b->sources + n, added * sizeof(*last));
+	memmove(b->sources + at + added, b->sources + at, (n - at) * sizeof(*last));
+	memcpy(b->sources + at, last, added * sizeof(*last));
+	free(last);
+	return 0;
 }
 
 static bool is_file(const struct source *s, const char *path)
 {
 	char real[PATH_MAX];
 
-	if (s->path[0] != '/')
+	if (s->path[0] != '/' || s->as)
 		return false;
 	return strcmp(s->path, path) == 0 ||
 	       (path_real(s->path, real, sizeof(real)) == 0 && strcmp(real, path) == 0);
 }
 
-int bundle_put_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
-		      size_t len)
+/* The end of the layer. */
+static size_t end_of(const struct bundle *b, enum source_layer layer)
 {
+	size_t at = b->n_sources;
+
+	while (at > 0 && order[b->sources[at - 1].layer] > order[layer])
+		at--;
+	return at;
+}
+
+int bundle_put_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
+		      size_t len, struct diags *d)
+{
+	_cleanup_free_ char *named = NULL;
+	size_t at = 0, first, n;
 	int r;
 
-	for (size_t i = 0; i < b->n_sources; i++)
-		if (is_file(&b->sources[i], path))
-			return replace_text(&b->sources[i], layer, text, len);
-	r = bundle_add_source(b, layer, path, text, len);
-	if (r == 0)
-		move_last_source(b);
-	return r;
+	while (at < b->n_sources && !is_file(&b->sources[at], path))
+		at++;
+	if (at < b->n_sources) {
+		named = TAKE_PTR(b->sources[at].path);
+		for (first = at; first > 0 && b->sources[first - 1].as;)
+			first--;
+		drop(b, first, at + 1);
+		at = first;
+	} else {
+		at = end_of(b, layer);
+	}
+	n = b->n_sources;
+	r = bundle_add_file(b, layer, named ? named : path, text, len, d);
+	return r < 0 ? r : move_last(b, n, at);
 }
 
 static void drop_users(struct bundle *b)
@@ -74,8 +93,7 @@ static void drop_users(struct bundle *b)
 
 	for (size_t i = 0; i < b->n_sources; i++) {
 		if (b->sources[i].layer == SOURCE_USER) {
-			free(b->sources[i].path);
-			free(b->sources[i].text);
+			source_done(&b->sources[i]);
 			continue;
 		}
 		b->sources[kept++] = b->sources[i];

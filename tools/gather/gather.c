@@ -96,7 +96,7 @@ static int add_source(struct gather *g, enum source_layer layer, const char *pat
 	/* A session cannot read the pins: inside it, a project's file may only tighten. */
 	if (layer == SOURCE_PROJECT && !session_around() && pin_matches(&g->dirs, path, text, len))
 		layer = SOURCE_PROJECT_TRUSTED;
-	r = bundle_add_source(g->b, layer, path, text, len);
+	r = bundle_add_file(g->b, layer, path, text, len, g->d);
 	return r < 0 ? r : protect(g, path);
 }
 

@@ -4,35 +4,26 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "policy/base/op.h"
+#include "policy/record/digest.h"
 #include "policy/record/replacefile.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/paths.h"
 #include "tools/base/readfile.h"
 
-#define HEX_SIZE (crypto_hash_sha256_BYTES * 2 + 1)
-#define PIN_MAX	 (LIMIT_POLICY + HEX_SIZE + PATH_MAX + 4)
-
-static void hash_hex(const void *bytes, size_t len, char hex[HEX_SIZE])
-{
-	unsigned char hash[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256(hash, bytes, len);
-	sodium_bin2hex(hex, HEX_SIZE, hash, sizeof(hash));
-}
+#define PIN_MAX (LIMIT_POLICY + DIGEST_HEX + PATH_MAX + 4)
 
 int pin_path(const struct dirs *dirs, const char *path, char *buf, size_t size)
 {
-	char hex[HEX_SIZE];
+	char hex[DIGEST_HEX];
 	int n;
 
-	hash_hex(path, strlen(path), hex);
+	sha256_hex(path, strlen(path), hex);
 	n = snprintf(buf, size, "%s/trust/%s", dirs->state, hex);
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
@@ -40,12 +31,12 @@ int pin_path(const struct dirs *dirs, const char *path, char *buf, size_t size)
 bool pin_matches(const struct dirs *dirs, const char *path, const char *text, size_t len)
 {
 	_cleanup_free_ char *pin = NULL;
-	char file[PATH_MAX], hex[HEX_SIZE];
+	char file[PATH_MAX], hex[DIGEST_HEX];
 	size_t pin_len;
 
 	if (pin_path(dirs, path, file, sizeof(file)) < 0 || file_read(file, PIN_MAX, &pin, &pin_len) < 0)
 		return false;
-	hash_hex(text, len, hex);
+	sha256_hex(text, len, hex);
 	return pin_len > sizeof(hex) && memcmp(pin, hex, sizeof(hex) - 1) == 0 && pin[sizeof(hex) - 1] == ' ';
 }
 
@@ -54,7 +45,7 @@ int pin_write(const char *file, const char *path, const char *text, size_t len, 
 {
 	_cleanup_close_ int dir = -1;
 	_cleanup_free_ char *pin = malloc(PIN_MAX);
-	char hex[HEX_SIZE];
+	char hex[DIGEST_HEX];
 	int n, r;
 
 	if (!pin)
@@ -66,7 +57,7 @@ int pin_write(const char *file, const char *path, const char *text, size_t len, 
 	dir = r < 0 ? -1 : open(pin, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return r < 0 ? r : -errno;
-	hash_hex(text, len, hex);
+	sha256_hex(text, len, hex);
 	n = sprintf(pin, "%s  %s\n", hex, path);
 	memcpy(pin + n, counts, counts_len);
 	return replace_file(dir, strrchr(file, '/') + 1, NULL, 0600, pin, (size_t)n + counts_len);
@@ -95,12 +86,12 @@ char *pin_names(const char *file)
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
-	if (file_read(file, PIN_MAX, &text, &len) < 0 || len < HEX_SIZE + 3 || text[HEX_SIZE] != ' ')
+	if (file_read(file, PIN_MAX, &text, &len) < 0 || len < DIGEST_HEX + 3 || text[DIGEST_HEX] != ' ')
 		return NULL;
-	return strndup(text + HEX_SIZE + 1, strcspn(text + HEX_SIZE + 1, "\n"));
+	return strndup(text + DIGEST_HEX + 1, strcspn(text + DIGEST_HEX + 1, "\n"));
 }
 
 int pin_is(const struct dirent *e)
 {
-	return strlen(e->d_name) == HEX_SIZE - 1;
+	return strlen(e->d_name) == DIGEST_HEX - 1;
 }

@@ -179,7 +179,7 @@ int policy_load_with(const struct policy_file *f, const char *text, size_t len, 
 	if (r == -EBADMSG && b.workspace && b.home)
 		r = 0;
 	if (r == 0 && text)
-		r = bundle_put_source(&b, f->layer, f->path, text, len);
+		r = bundle_put_source(&b, f->layer, f->path, text, len, d);
 	if (r == 0)
 		r = loaded_from_bundle(l, &b, d);
 	if (r == 0)

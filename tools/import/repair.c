@@ -88,10 +88,8 @@ static int lint_text(const struct import *im, const char *text, struct diags *d)
 	alone.policy = NAME;
 	bundle_init(&b);
 	r = bundle_gather_without(&alone, &b, d);
-	for (size_t i = 0; i < b.n_sources; i++) {
-		free(b.sources[i].path);
-		free(b.sources[i].text);
-	}
+	for (size_t i = 0; i < b.n_sources; i++)
+		source_done(&b.sources[i]);
 	b.n_sources = 0;
 	if (r == 0)
 		r = bundle_add_source(&b, SOURCE_USER, NAME, text, strlen(text));

@@ -75,12 +75,10 @@ static int gather_file(const struct options *o, const char *file, struct bundle 
 	r = policy_file_read(path, &text, &len, d);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < b->n_sources; i++) {
-		free(b->sources[i].path);
-		free(b->sources[i].text);
-	}
+	for (size_t i = 0; i < b->n_sources; i++)
+		source_done(&b->sources[i]);
 	b->n_sources = 0;
-	return bundle_add_source(b, SOURCE_USER, path, text, len);
+	return bundle_add_file(b, SOURCE_USER, path, text, len, d);
 }
 
 int lint_loaded(const struct loaded *l, struct diags *d)

@@ -70,14 +70,10 @@ static bool print_diff(const struct trustee *t)
 	return WIFEXITED(n) && WEXITSTATUS(n) == 1;
 }
 
-static void print_text(const struct trustee *t)
+static void print_lines(const struct trustee *t, const char *at, size_t len)
 {
-	const char *at = t->text, *end = t->text + t->len;
+	const char *end = at + len;
 
-	print_escaped(stdout, t->path);
-	puts(t->old ? ", with what changed since it was trusted:" : " says:");
-	if (t->old && print_diff(t))
-		return;
 	while (at < end) {
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
 
@@ -86,16 +82,52 @@ static void print_text(const struct trustee *t)
 	}
 }
 
-/* --- what it opens ------------------------------------------------------------------------------------ */
-
-static bool is_opening(const struct trustee *t, const struct rule *r)
+static void print_text(const struct trustee *t)
 {
-	return r->line && r->file && strcmp(r->file, t->path) == 0 && rule_verdict(r->kind) != VERDICT_DENY;
+	print_escaped(stdout, t->path);
+	puts(t->old ? ", with what changed since it was trusted:" : " says:");
+	if (!t->old || !print_diff(t))
+		print_lines(t, t->text, t->len);
 }
 
-static void print_rule(const struct rule *r)
+/* What the file takes in is trusted with it. */
+static bool is_taken_in(const struct source *s)
 {
-	printf("  line %u: [%s] %s = ", r->line, rule_section(r->kind), rule_key(r->kind));
+	return s->as && s->layer == SOURCE_PROJECT_TRUSTED;
+}
+
+static void print_taken_in(const struct trustee *t, const struct bundle *b)
+{
+	for (size_t i = 0; i < b->n_sources; i++) {
+		const struct source *s = &b->sources[i];
+
+		if (!is_taken_in(s))
+			continue;
+		print_escaped(stdout, s->path);
+		puts(", which it takes in, says:");
+		print_lines(t, s->text, s->len);
+	}
+}
+
+/* --- what it opens ------------------------------------------------------------------------------------ */
+
+static bool is_opening(const struct trustee *t, const struct bundle *b, const struct rule *r)
+{
+	bool own = r->file && strcmp(r->file, t->path) == 0;
+
+	for (size_t i = 0; i < b->n_sources && r->file && !own; i++)
+		own = is_taken_in(&b->sources[i]) && strcmp(r->file, b->sources[i].path) == 0;
+	return r->line && own && rule_verdict(r->kind) != VERDICT_DENY;
+}
+
+static void print_rule(const struct trustee *t, const struct rule *r)
+{
+	fputs("  ", stdout);
+	if (strcmp(r->file, t->path) != 0) {
+		print_escaped(stdout, r->file);
+		putchar(' ');
+	}
+	printf("line %u: [%s] %s = ", r->line, rule_section(r->kind), rule_key(r->kind));
 	print_escaped(stdout, r->text ? r->text : "");
 	putchar('\n');
 }
@@ -153,7 +185,8 @@ static unsigned print_passed(const struct loaded *before, const struct loaded *a
 
 static void print_opened(const struct trustee *t, const struct loaded *before, const struct loaded *after)
 {
-	unsigned n = 0, last = 0;
+	const struct rule *last = NULL;
+	unsigned n = 0;
 
 	printf("if trusted, it could open the following, unless the machine's policy or a hard rule forbids "
 	       "it:\n");
@@ -161,10 +194,11 @@ static void print_opened(const struct trustee *t, const struct loaded *before, c
 		const struct rule *r = &after->policy.rules[i];
 
 		/* Two rules for two spellings of one path come from one line. */
-		if (!is_opening(t, r) || r->line == last)
+		if (!is_opening(t, &after->bundle, r) ||
+		    (last && r->line == last->line && strcmp(r->file, last->file) == 0))
 			continue;
-		last = r->line;
-		print_rule(r);
+		last = r;
+		print_rule(t, r);
 		n++;
 	}
 	n += print_settings(before, after);
@@ -183,7 +217,7 @@ static int load_as(const struct trustee *t, enum source_layer layer, struct load
 	if (r == -EBADMSG && b.workspace && b.home)
 		r = 0;
 	if (r == 0)
-		r = bundle_put_source(&b, layer, t->path, t->text, t->len);
+		r = bundle_put_source(&b, layer, t->path, t->text, t->len, d);
 	if (r == 0)
 		r = loaded_from_bundle(l, &b, d);
 	bundle_done(&b);
@@ -211,6 +245,7 @@ int trust_show(const struct trustee *t)
 	r = load_as(t, t->is_env ? SOURCE_ENV : SOURCE_PROJECT_TRUSTED, &after, &d);
 	s = load_as(t, t->is_env ? SOURCE_ENV_PROJECT : SOURCE_PROJECT, &before, &same);
 	diags_drop(&d, diag_is_of_preset, NULL);
+	print_taken_in(t, &after.bundle);
 	fflush(stdout);
 	print_diags(stderr, &d);
 	if (r == 0 && s == 0) {
