@@ -53,6 +53,7 @@ struct limit_value {
 enum key_type {
 	KEY_PRESET,
 	KEY_TAKE,
+	KEY_VERSION,
 	KEY_SETTING, /* id: enum setting */
 	KEY_PATH,    /* id: enum rule_kind, as in all that follow */
 	KEY_SOCKET,

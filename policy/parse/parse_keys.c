@@ -13,6 +13,7 @@
 
 static const struct key_def keys[] = {
 	{ "", "preset", KEY_PRESET, 0, NULL },
+	{ "", "version", KEY_VERSION, 0, NULL },
 	{ "", "include", KEY_TAKE, 0, NULL },
 	{ "", "extends", KEY_TAKE, 0, NULL },
 	{ "session", "mode", KEY_SETTING, SET_MODE, NULL },

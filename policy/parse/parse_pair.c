@@ -271,6 +271,23 @@ static int on_preset(struct parser *ps, const struct key_def *def, const struct 
 	return ps->mine_preset.name ? 0 : -ENOMEM;
 }
 
+/* Names a file of the state directory (tools/gather/presets_known.h). */
+static int on_version(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	size_t n = strspn(pair->value, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+~-");
+
+	if (ps->src->layer != SOURCE_USER)
+		return parser_error(ps, pair, "version-here", NULL, "`%s` stands in the user's policy alone",
+				    def->key);
+	if (pair->value[n] || pair->value[0] == '.' || n >= VERSION_MAX)
+		return parser_error(ps, pair, "bad-value", NULL,
+				    "invalid value `%s`, expected a version as pale doctor prints it",
+				    pair->value);
+	free(ps->p->version);
+	ps->p->version = strdup(pair->value);
+	return ps->p->version ? 0 : -ENOMEM;
+}
+
 #define HASH	    " sha256:"
 #define HASH_DIGITS 64
 
@@ -386,6 +403,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 						     const struct ini_pair *) = {
 		[KEY_PRESET] = on_preset,
 		[KEY_TAKE] = on_take,
+		[KEY_VERSION] = on_version,
 		[KEY_SETTING] = on_setting,
 		[KEY_PATH] = on_path,
 		[KEY_SOCKET] = on_socket,

@@ -57,6 +57,7 @@ void policy_done(struct policy *p)
 	free(p->home);
 	free(p->git_head);
 	free(p->preset);
+	free(p->version);
 	free(p->network_file);
 	free(p->level_file);
 	memset(p, 0, sizeof(*p));

@@ -130,6 +130,8 @@ struct policy_ident {
 	uint8_t build_id[20];
 };
 
+#define VERSION_MAX 64 /* bytes of `version =`, with the NUL */
+
 struct policy {
 	struct settings s;
 	char *workspace; /* real path */
@@ -137,6 +139,7 @@ struct policy {
 	char *git_head;	 /* from the bundle: the branch of the workspace, or NULL */
 	bool git_unborn; /* from the bundle */
 	char *preset;
+	char *version;	  /* `version =`: of the presets that it was written for, or NULL */
 	char *level_file; /* where the [session] level in force was set, or NULL */
 	unsigned level_line;
 	char *network_file; /* where [network] mode was set, "preset" for the preset */

@@ -10,6 +10,7 @@
 
 #include "tools/base/options.h"
 #include "tools/base/output.h"
+#include "tools/gather/presets_known.h"
 
 #include "reach.h"
 #include "run.h"
@@ -36,6 +37,37 @@ void print_sources(const struct run *r)
 {
 	fputs("pale: policy", stderr);
 	print_policy(r);
+}
+
+#define PRESETS_TOLD 5
+
+struct telling {
+	char since[VERSION_MAX];
+	unsigned n;
+};
+
+static void tell_rule(void *ctx, char mark, const char *rule, int len)
+{
+	struct telling *t = ctx;
+	char line[512];
+
+	if (t->n == 0)
+		talk("the presets changed since %s:", t->since);
+	if (t->n++ >= PRESETS_TOLD)
+		return;
+	snprintf(line, sizeof(line), "  %c %.*s", mark, len, rule);
+	print_recorded(stderr, line);
+	putc('\n', stderr);
+}
+
+void print_presets(const struct run *r)
+{
+	struct telling t = { .n = 0 };
+
+	/* The comparison is with what was used before this run. */
+	if (presets_use(&r->dirs) == 1 &&
+	    presets_compare(&r->dirs, &r->policy, t.since, tell_rule, &t) > PRESETS_TOLD)
+		fprintf(stderr, "  and %u more: pale doctor shows them\n", t.n - PRESETS_TOLD);
 }
 
 static bool has_word(const json_t *list, const char *word)

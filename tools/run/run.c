@@ -444,8 +444,10 @@ static int run_outermost(struct run *r)
 		code = prepare(r, level);
 	if (code == 0) {
 		gc_start(&r->gc, r->o->quiet, r->swept, sizeof(r->swept));
-		if (!r->o->quiet)
+		if (!r->o->quiet) {
+			print_presets(r);
 			changed_begin(&r->mark, r->bundle.workspace, r->bundle.home);
+		}
 		code = run_session(r);
 	} else
 		launch_abandon(&r->launch);

@@ -48,6 +48,8 @@ struct run {
 void print_banner(const struct run *r);
 /* Prints the policy's files, and which of them may only tighten it. */
 void print_sources(const struct run *r);
+/* At the first run of a program with other presets: what differs. */
+void print_presets(const struct run *r);
 /* Prints that no warden runs; error is the -errno. */
 void print_no_warden(int error);
 void print_end(const struct run *r, const struct launch_end *end);

@@ -57,6 +57,63 @@ t_doctor_without_a_listener() {
 	out_has "missing seccomp listener       taken by the sandbox or container around this process"
 }
 
+# An older program's presets, as a run of it would have left them: NAME, and a sed script of what was different.
+presets_were() {
+	local now=$STATE/presets
+	sed "$2" "$now"/0.1.0-* >"$S/older"
+	mv "$S/older" "$now/$1"
+}
+
+t_presets_that_changed() {
+	local own
+	run pale run -- true
+	rc_is 0
+	err_lacks "presets"
+	own=$(basename "$STATE"/presets/*)
+	run pale doctor
+	out_has "presets                $own"$'\n'
+	presets_were 0.0.9-00000000 '/^preset agent .*npm publish$/d
+		s/^preset ci .*/&x/; $s/$/\nagent old [files] read = ~\/.old/'
+	# A quiet run leaves it to the next one.
+	rm "$STATE/presets/$own"
+	run pale run -q -- true
+	missing "$STATE/presets/$own"
+	run pale run -- true
+	err_has "pale: the presets changed since 0.0.9-00000000:"
+	err_has "  - agent old [files] read = ~/.old"
+	err_lacks "preset ci"
+	run pale run -- true
+	err_lacks "presets changed"
+	run pale doctor
+	out_has "$own: rules differ from 0.0.9-00000000: 2 (once you know them, write in your policy: version = $own)"
+	out_has "rule is gone         agent old [files] read = ~/.old"
+	# Who knows them says so.
+	printf 'version = %s\n' "$own" | policy
+	run pale doctor
+	out_lacks "0.0.9"
+	out_lacks "rule is gone"
+	printf 'version = 0.0.9\n' | policy
+	run pale doctor
+	out_has "from 0.0.9-00000000"
+	printf 'version = 0.0.7\n' | policy
+	run pale doctor
+	out_has "$own; those of 0.0.7 were never used here"
+	fsh "ls $STATE/presets"
+	rc_not 0
+}
+
+t_many_presets_that_changed() {
+	run pale run -- true
+	presets_were 0.0.9-00000000 's/ = / = x/'
+	rm "$STATE"/presets/0.1.0-*
+	run pale run -- true
+	[ "$(wc -l <"$S/err")" -lt 12 ] || fail "too much is said"
+	err_has "more: pale doctor shows them"
+	run pale doctor
+	[ "$(grep -cE '(new rule|rule is gone) ' "$S/out")" = 20 ] || fail "not 20 rules"
+	out_has "  more rules "
+}
+
 t_doctor_as_json() {
 	run pale doctor --json
 	python3 - "$S/out" "$RC" <<-'END' || fail "the report is not what it says"

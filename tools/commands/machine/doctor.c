@@ -21,7 +21,7 @@
 
 #include "pale_init.h"
 
-#define ROWS_MAX    64
+#define ROWS_MAX    96
 #define AGENTS_MAX  24
 #define NO_LANDLOCK "Linux 5.13 with `landlock` in lsm="
 
@@ -213,6 +213,7 @@ static const struct check {
 	  .yes = "cannot start inside a session (bwrap, a second listener); switch them off" },
 	{ .check = check_limits },
 	{ .check = check_installation },
+	{ .check = doctor_presets },
 	{ .check = check_agents },
 };
 

@@ -25,5 +25,7 @@ json_t *checkup_to_json(const struct checkup *c);
 /* doctor_helper.c: adds rows for the user that this installation's helper runs as, the limits of that, and
  * its faults.  False where `pale run` would refuse to start because of them. */
 bool doctor_helper(struct checkup *c);
+/* doctor_presets.c: adds rows for the presets' rules that differ from earlier ones. */
+void doctor_presets(struct checkup *c);
 
 #endif
