@@ -31,6 +31,8 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection=full
 	-ftrivial-auto-var-init=zero
 FORTIFY := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 BASE := -std=gnu17 -g -fvisibility=hidden -I. -D_GNU_SOURCE -DPALE_VERSION='"$(VERSION)"' -MMD -MP $(WARN)
+# Where a time is given, for packages, the programs do not name the directory that they were built in.
+BASE += $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
 LDHARDEN := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 
 CFLAGS_release := -O2 $(HARDEN)
@@ -443,6 +445,8 @@ deps-bench: deps
 	$(call need,$(DEPS_BENCH))
 deps-deb: deps
 	$(call need,$(DEPS_DEB))
+deps-dist: deps-build
+	$(call need,git $(DEPS_DEB) $(if $(KEY),signify-openbsd))
 deps-fuzz: deps
 	$(call need,$(DEPS_FUZZ))
 deps-vm: deps
@@ -546,6 +550,16 @@ deb: deps-deb
 deb-check: deb
 	@$(SUDO) tests/deb.sh $$(ls $(DEB)/pale_*.deb)
 
+# The tarball, the packages, what they link, checksums; KEY=FILE signs these with signify(1).
+DIST := .build/dist
+dist: deps-dist
+	@tools/release/release.sh $(DIST) $(KEY)
+
+# Made in two directories, it is the same.
+dist-check: deps-dist
+	$(call need,signify-openbsd)
+	@tests/dist.sh
+
 clean:
 	rm -rf .build
 
@@ -558,6 +572,8 @@ help:
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=    make uninstall'
 	@echo '                SETUID=1: the helper under a user of its own by the setuid bit, SERVICE=1: by systemd'
 	@echo 'make deb        the Debian package, lintian clean; make deb-check installs, runs and removes it'
+	@echo 'make dist       a release in $(DIST): tarball, packages, what is linked, checksums; KEY=FILE signs it;'
+	@echo '                make dist-check makes it in two directories and compares'
 	@echo 'make asan       unit tests under AddressSanitizer and UBSan'
 	@echo 'make asan-flow  approvals under AddressSanitizer and UBSan, make tsan-flow: under TSan'
 	@echo 'make fuzz       FUZZ_SECONDS=60 each: $(FUZZERS)'
@@ -572,5 +588,5 @@ help:
 
 -include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
 
-.PHONY: all tests check check-quick nightly vm html try agents race compat parity bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deb deb-check install uninstall clean help
+.PHONY: all tests check check-quick nightly vm html try agents race compat parity bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deps-dist deb deb-check dist dist-check install uninstall clean help
 .DELETE_ON_ERROR:

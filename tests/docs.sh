@@ -61,6 +61,12 @@ fi
 # Three screens.
 [ "$(wc -c <README.md)" -le 9216 ] || complain "README.md is longer than 9 KB"
 
+listed() { tr -s '\\ ,\t\n' '\n' | grep . | sort; }
+if ! diff <(sed -n '/^DEPS_BUILD :=/,/[^\\]$/p' Makefile | sed 's/.*:=//' | listed) \
+	<(sed -n '/^\* Building needs/,/`make try`/p' README.md | sed '1s/.*: //; s/\. `make.*//' | listed); then
+	complain "README.md: what building needs is not DEPS_BUILD of the Makefile"
+fi
+
 # Each file that a README names is there: in the folder, or in the rooms that the row of the table names.
 for room in policy preload helper tools tests; do
 	awk -v folder=$room 'function names(line, pattern, prefix,    out) {

@@ -4,7 +4,7 @@
 # A target that needs what this machine lacks (the npm registry, root) fails with its own words in its log.
 
 cd "$(dirname "$0")/.." || exit 2
-[ $# != 0 ] || set -- check asan asan-flow tsan-flow fuzz lint-code race agents compat deb-check bench \
+[ $# != 0 ] || set -- check asan asan-flow tsan-flow fuzz lint-code race agents compat deb-check dist-check bench \
 	$([ ! -w /dev/kvm ] || echo vm)
 logs=.build/nightly
 mkdir -p "$logs"
