@@ -11,6 +11,49 @@
 #include "policy/base/util.h"
 #include "policy/record/record.h"
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
+
+/* --- progress --- */
+
+#define STEPS	   256 /* between two looks at the clock */
+#define NS_BETWEEN (NS_S / 5)
+#define BLANKS	   50
+
+static struct {
+	uint64_t done, next_ns;
+	bool on, shown;
+} now;
+
+static void show(void)
+{
+	uint64_t ns = clock_awake_ns();
+
+	if (now.next_ns == 0) {
+		now.on = isatty(STDERR_FILENO);
+		now.next_ns = ns + NS_S;
+	}
+	if (!now.on || ns < now.next_ns)
+		return;
+	now.next_ns = ns + NS_BETWEEN;
+	now.shown = true;
+	fprintf(stderr, "\rpale: %llu records read", (unsigned long long)now.done);
+	(void)fflush(stderr);
+}
+
+void progress_step(void)
+{
+	if (now.done++ % STEPS == 0)
+		show();
+}
+
+void progress_end(void)
+{
+	if (!now.shown)
+		return;
+	now.shown = false;
+	fprintf(stderr, "\r%*s\r", BLANKS, "");
+	(void)fflush(stderr);
+}
 
 /* Prints a line of printable ASCII, whatever its arguments hold (paths, words of files, a helper's
  * messages). */
@@ -25,6 +68,7 @@ void talk(const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		line = NULL;
+	progress_end();
 	fputs("pale: ", stderr);
 	print_recorded(stderr, line ? line : "out of memory");
 	fputc('\n', stderr);

@@ -17,6 +17,12 @@ enum paint { PAINT_RED, PAINT_GREEN, PAINT_YELLOW, PAINT_DIM, PAINT_BOLD };
 /* Prints one line on stderr after "pale: "; bytes that are not printable ASCII are escaped, backslashes are
  * not. */
 void talk(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Progress of work that reads many records: a count on standard error, only on a terminal, after a second.
+ * progress_step() after each record; progress_end() erases what is shown, as talk() does.
+ */
+void progress_step(void);
+void progress_end(void);
 /* Escape sequences, or "" where f must have no colour (NO_COLOR, CLICOLOR_FORCE, isatty). */
 const char *paint_on(FILE *f, enum paint p);
 /*

@@ -222,6 +222,52 @@ PY
 	out_has "not sealed"
 }
 
+# long_ledger N FILE: the session's, with its record of a read N times.
+long_ledger() {
+	python3 - "$LEDGER" "$@" <<'PY'
+import hashlib, json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+one = next(r for r in lines if r["op"] == "read")
+prev = hashlib.sha256(b"pale-ledger-1\0" + lines[0]["session"].encode()).hexdigest()
+with open(sys.argv[3], "w") as f:
+    for seq in range(int(sys.argv[2])):
+        r = lines[0] if seq == 0 else one
+        r["seq"], r["prev"] = seq + lines[0]["seq"], prev
+        h = hashlib.sha256(b"pale-ledger-1\0")
+        for name, value in r.items():
+            if name != "hash":
+                raw = str(value).encode()
+                h.update(len(raw).to_bytes(4, "little") + raw)
+        r["hash"] = prev = h.hexdigest()
+        f.write(json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n")
+PY
+}
+
+# shown WORD...: what is on a terminal, with each line's changes, where time flies.
+shown() {
+	script -qefc "faketime -f '+0 x1000' $*" /dev/null </dev/null | tr '\r' '\n' >"$S/shown"
+}
+
+t_progress_on_a_terminal() {
+	need script python3 faketime
+	a_session
+	rm "$STATE/heads.jsonl"
+	long_ledger 20000 long.jsonl
+	printf '[files]\ndeny = x\n' >new.ini
+	chmod 600 new.ini
+	for line in "pale log verify long.jsonl" "pale learn --ledger long.jsonl" \
+		"pale policy diff --ledger long.jsonl new.ini"; do
+		shown "$line"
+		grep -qE '^pale: [0-9]{4,} records read' "$S/shown" || fail "no progress: $line: $(cat "$S/shown")"
+		# It is wiped out, and nothing stands behind it.
+		grep -A1 'records read' "$S/shown" | tail -1 | grep -qE '^ +$' || fail "it stays: $line: $(cat "$S/shown")"
+		run faketime -f '+0 x1000' $line
+		err_lacks "records read"
+		script -qefc "$line" /dev/null </dev/null >"$S/shown"
+		! grep -q 'records read' "$S/shown" || fail "progress of what is short: $line"
+	done
+}
+
 # A ledger that is gone is missed, whatever way it went; one that was removed for its age or for room is not.
 t_gone() {
 	local gone way

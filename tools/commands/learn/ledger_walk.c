@@ -54,6 +54,7 @@ static int walk_lines(const struct options *o, const char *path, struct line_rea
 		if (!o->unverified && record_chain_check(chain, line, len, &why) < 0)
 			return refuse_ledger(path, n, why ? why : "it is no record");
 		r = take_line(line, len, fn, ctx);
+		progress_step();
 		if (r < 0)
 			return r;
 	}
@@ -70,6 +71,7 @@ int ledger_walk(const struct options *o, const char *path, ledger_fn *fn, void *
 
 	if (r == 0) {
 		r = walk_lines(o, path, &reader, fn, ctx);
+		progress_end();
 		line_reader_close(&reader);
 	}
 	if (r < 0 && r != -EBADMSG)

@@ -179,7 +179,9 @@ static void check_lines(const struct options *o, struct result *res, struct line
 		if (res->records == 0)
 			arm_heads(o, res, line, len);
 		check_line(res, line, len);
+		progress_step();
 	}
+	progress_end();
 	res->torn = line_reader_torn(r);
 	if (!res->why && e == -EBADMSG)
 		find(res, "a part of the ledger that was set aside is damaged");

@@ -27,6 +27,7 @@ static int judge_record(void *ctx, struct record_owned *rec)
 	if (p->left == 0)
 		return 1;
 	p->left--;
+	progress_step();
 	(void)changes_add(p->c, &rec->r);
 	return 0;
 }
@@ -47,6 +48,7 @@ static void read_past(struct changes *c, const char *workspace)
 		(void)ledger_each(refs[n].dir, NULL, judge_record, &p);
 		used++;
 	}
+	progress_end();
 }
 
 static void print_change(const struct changes *c, enum change what)
