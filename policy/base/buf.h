@@ -44,7 +44,8 @@ void text_uint(struct out *o, uint64_t v);
 void text_hex(struct out *o, uint64_t v, unsigned digits);
 /*
  * Untrusted bytes for a terminal: printable ASCII as it is, backslash doubled, every other byte as \xNN
- * (never stripped, never raw: Deno GHSA-m4pq-fv2w-6hrw).  All text for a terminal is escaped here.
+ * (never stripped, never raw: Deno GHSA-m4pq-fv2w-6hrw).  All text for a terminal is escaped here or
+ * by print_escaped() of the tools, which leaves words alone that cannot mislead (legible.h).
  * record_escape() differs only in that it keeps UTF-8 for the ledger; when a record is shown, that is
  * escaped too.  record_unescape() undoes both.
  */

@@ -2,10 +2,14 @@
 #include <check.h>
 #include <errno.h>
 #include <jansson.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+#include <wctype.h>
 
 #include "policy/record/chain.h"
+#include "policy/record/legible.h"
 
 Suite *suite_record(void);
 
@@ -241,6 +245,85 @@ START_TEST(escaping)
 }
 END_TEST
 
+static bool is_legible(const char *s)
+{
+	bool legible;
+
+	ck_assert_uint_eq(legible_word(s, &legible), strlen(s));
+	return legible;
+}
+
+START_TEST(words_that_cannot_mislead)
+{
+	static const struct {
+		const char *word;
+		bool legible;
+	} cases[] = {
+		{ "caf\u00e9", true }, /* Latin */
+		{ "gr\u00fc\u00df2", true },
+		{ "\u0442\u0435\u0441\u0442\u044b", true }, /* tests, in Russian */
+		{ "\u03bb\u03cc\u03b3\u03bf\u03c2", true },
+		{ "\u6f22\u5b57\u304b\u306a\u30ab\u30fc", true },
+		{ "\ud55c\uae00", true },
+		{ "p\u0430ypal", false },	       /* a Cyrillic letter in Latin ones */
+		{ "\u0430\u0440\u0440", false },       /* all of them look Latin */
+		{ "\u043f\u0440\u043e\u043a", false }, /* so may these */
+		{ "\u03bf\u03bd", false },
+		{ "\u0442\u0435\u0441\u0442\u044b1x", false }, /* Russian and Latin */
+		{ "\u03bb\u044b", false },
+		{ "a\u6f22", false },
+		{ "\u0131", false },	      /* an i without its dot */
+		{ "cafe\u0301", false },      /* a mark of its own */
+		{ "\u202ecaf\u00e9", false }, /* from right to left */
+		{ "\u05d0\u05d1", false },    /* Hebrew */
+		{ "\u0639\u0631", false },    /* Arabic */
+		{ "caf\u00e9\u200b", false }, /* no width */
+		{ "\u3164", false },	      /* a filler */
+		{ "\uff52\uff4d", false },    /* wide Latin */
+		{ "\U0001d42b", false },      /* bold Latin */
+		{ "\U0001f600", false },
+		{ "\u2044", false },	   /* a fraction's slash */
+		{ "\u30ce", false },	   /* a kana that looks like one */
+		{ "\u4e00\u30fc", false }, /* dashes */
+		{ "\u00d7", false },
+		{ "\u00a0", false },
+		{ "\xc2\x9b"
+		  "2J",
+		  false },		   /* a control */
+		{ "\xc0\xaf", false },	   /* a slash in two bytes */
+		{ "\xe0\x83\xa9", false }, /* e' in three */
+		{ "\xed\xa0\x80", false },
+		{ "caf\xc3", false },
+		{ "\xff", false },
+		{ "plain", true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_msg(is_legible(cases[i].word) == cases[i].legible, "%zu", i);
+	ck_assert(!is_legible(""));
+}
+END_TEST
+
+/* By another's table: what is shown is a letter with a width. */
+START_TEST(legible_are_letters)
+{
+	unsigned n = 0;
+
+	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
+	for (uint32_t cp = 0x80; cp < 0x10000; cp++) {
+		const char s[] = { (char)(0xe0 | cp >> 12), (char)(0x80 | (cp >> 6 & 0x3f)),
+				   (char)(0x80 | (cp & 0x3f)), '\0' };
+		const char two[] = { (char)(0xc0 | cp >> 6), (char)(0x80 | (cp & 0x3f)), '\0' };
+
+		if (!is_legible(cp < 0x800 ? two : s))
+			continue;
+		n++;
+		ck_assert_msg(iswalpha((wint_t)cp) && wcwidth((wchar_t)cp) > 0, "U+%04x", cp);
+	}
+	ck_assert_uint_gt(n, 35000);
+}
+END_TEST
+
 START_TEST(escapes_survive)
 {
 	char all[256], *s, *line;
@@ -352,6 +435,8 @@ Suite *suite_record(void)
 	tcase_add_test(t, strict_reader);
 	tcase_add_test(t, no_control_characters);
 	tcase_add_test(t, escaping);
+	tcase_add_test(t, words_that_cannot_mislead);
+	tcase_add_test(t, legible_are_letters);
 	tcase_add_test(t, escapes_survive);
 	tcase_add_test(t, as_jansson_prints);
 	tcase_add_test(t, finished_in_one_walk);

@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "policy/base/buf.h"
 #include "policy/base/util.h"
+#include "policy/record/legible.h"
 #include "policy/record/record.h"
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
@@ -138,56 +138,81 @@ enum paint paint_of_verdict(const char *verdict)
 	return strcmp(verdict, "ask") == 0 ? PAINT_YELLOW : PAINT_DIM;
 }
 
-char *text_visible(const char *s)
+/* Whether f is a terminal, or a pager on one, where the locale's characters are UTF-8. */
+static bool has_utf8(FILE *f)
 {
-	size_t len = strlen(s);
-	char *buf = malloc(len * 4 + 1);
-	struct out o;
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *locale = NULL;
 
-	if (!buf)
-		return NULL;
-	o = out_of(buf, len * 4 + 1);
-	text_escaped(&o, s, len);
-	text_end(&o);
-	return buf;
+	if (!isatty(fileno(f)) && !(f == stdout && is_paged))
+		return false;
+	for (size_t i = 0; i < NELEM(names) && !(locale && *locale); i++)
+		locale = getenv(names[i]);
+	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-void print_escaped(FILE *f, const char *s)
-{
-	_cleanup_free_ char *shown = text_visible(s);
+enum form {
+	FORM_BYTES,    /* backslashes are doubled */
+	FORM_RECORDED, /* backslashes stay, since the ledger escaped with them */
+};
 
-	fputs(shown ? shown : "?", f);
-}
-
-/* Backslashes stay, since the ledger escaped with them.  UTF-8 is escaped: bidi and zero-width characters
- * can mislead. */
-char *recorded_visible(const char *s)
+/* All text that pale itself prints goes through here; text_escaped() is the same for what other programs
+ * print. Only where utf8 is true is a word that is not ASCII left as it is, and only one that cannot mislead.
+ */
+static char *visible(const char *s, enum form form, bool utf8)
 {
 	static const char hex[] = "0123456789abcdef";
 	char *out = malloc(strlen(s) * 4 + 1), *at = out;
 
-	for (; out && *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	while (out && *s) {
+		bool legible = false;
+		size_t n = utf8 ? legible_word(s, &legible) : 0;
 
-		if (c >= 0x20 && c < 0x7f) {
-			*at++ = (char)c;
-			continue;
+		for (n += n == 0; n > 0; n--, s++) {
+			unsigned char c = (unsigned char)*s;
+
+			if (legible || (c >= 0x20 && c < 0x7f)) {
+				*at++ = (char)c;
+				if (c == '\\' && form == FORM_BYTES)
+					*at++ = '\\';
+				continue;
+			}
+			*at++ = '\\';
+			*at++ = 'x';
+			*at++ = hex[c >> 4];
+			*at++ = hex[c & 15];
 		}
-		*at++ = '\\';
-		*at++ = 'x';
-		*at++ = hex[c >> 4];
-		*at++ = hex[c & 15];
 	}
 	if (out)
 		*at = '\0';
 	return out;
 }
 
-void print_recorded(FILE *f, const char *s)
+char *text_visible(const char *s)
 {
-	_cleanup_free_ char *shown = recorded_visible(s);
+	return visible(s, FORM_BYTES, false);
+}
+
+char *recorded_visible(const char *s)
+{
+	return visible(s, FORM_RECORDED, false);
+}
+
+static void print_visible(FILE *f, const char *s, enum form form)
+{
+	_cleanup_free_ char *shown = visible(s, form, has_utf8(f));
 
 	fputs(shown ? shown : "?", f);
+}
+
+void print_escaped(FILE *f, const char *s)
+{
+	print_visible(f, s, FORM_BYTES);
+}
+
+void print_recorded(FILE *f, const char *s)
+{
+	print_visible(f, s, FORM_RECORDED);
 }
 
 char *text_unescape(const char *s)

@@ -14,8 +14,7 @@
 
 enum paint { PAINT_RED, PAINT_GREEN, PAINT_YELLOW, PAINT_DIM, PAINT_BOLD };
 
-/* Prints one line on stderr after "pale: "; bytes that are not printable ASCII are escaped, backslashes are
- * not. */
+/* Prints one line on stderr after "pale: ", as print_recorded() does. */
 void talk(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*
  * Progress of work that reads many records: a count on standard error, only on a terminal, after a second.
@@ -33,17 +32,18 @@ FILE *pager_open(void);
 void pager_close(FILE *pager);
 const char *paint_off(FILE *f);
 enum paint paint_of_verdict(const char *verdict);
-/* Prints untrusted bytes, escaped visibly. */
+/* Prints untrusted bytes, escaped visibly: all that is not printable ASCII, except on a terminal with UTF-8
+ * the words that legible_word() lets through. */
 void print_escaped(FILE *f, const char *s);
 /*
  * Prints text that a ledger or a helper escaped already, and escapes what could still mislead a terminal.
  */
 void print_recorded(FILE *f, const char *s);
-/* The same as a string (the caller must free it), or NULL. */
+/* The same as a string of ASCII (the caller must free it), or NULL. */
 char *recorded_visible(const char *s);
 /* Undoes record_escape(): the original bytes (the caller must free them), or NULL. */
 char *text_unescape(const char *s);
-/* print_escaped() as a string (the caller must free it), or NULL. */
+/* print_escaped() as a string of ASCII (the caller must free it), or NULL. */
 char *text_visible(const char *s);
 /* Prints j with a newline on stdout, in ASCII, and drops the reference. */
 void print_json(json_t *j);

@@ -41,8 +41,10 @@ long card_left(const json_t *card)
 
 void card_text_done(struct card_text *t)
 {
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
 		free(t->line[i].text);
+		free(t->line[i].said);
+	}
 	free(t->line);
 	*t = (struct card_text){ 0 };
 }
@@ -57,32 +59,32 @@ static bool is_hidden_blank(const char *s, size_t i)
  * wraps must not look like the next field of the card. */
 static char *line_text(const char *s)
 {
-	_cleanup_free_ char *seen = recorded_visible(s);
-	char *out = seen ? malloc(strlen(seen) * 4 + 1) : NULL, *at = out;
+	char *out = malloc(strlen(s) * 4 + 1), *at = out;
 
 	if (!out)
 		return NULL;
-	for (size_t i = 0; seen[i]; i++) {
-		if (is_hidden_blank(seen, i))
+	for (size_t i = 0; s[i]; i++) {
+		if (is_hidden_blank(s, i))
 			at = stpcpy(at, "\\x20");
 		else
-			*at++ = seen[i];
+			*at++ = s[i];
 	}
 	*at = '\0';
 	return out;
 }
 
-/* text is taken over; NULL gives -ENOMEM.  The helper can provide the label. */
-static int add_owned(struct card_text *t, enum card_part part, const char *label, char *text)
+/* said is taken over; NULL gives -ENOMEM.  The helper can provide the label. */
+static int add_owned(struct card_text *t, enum card_part part, const char *label, char *said)
 {
-	_cleanup_free_ char *seen = recorded_visible(label);
+	_cleanup_free_ char *seen = recorded_visible(label), *text = said ? recorded_visible(said) : NULL;
 	struct card_line *line = text && seen ? LIST_NEW(t->line, t->n) : NULL;
 
 	if (!line) {
-		free(text);
+		free(said);
 		return -ENOMEM;
 	}
-	line->text = text;
+	line->text = TAKE_PTR(text);
+	line->said = said;
 	line->part = part;
 	snprintf(line->label, sizeof(line->label), "%s", seen);
 	t->n++;
@@ -333,7 +335,12 @@ void card_print(FILE *f, const json_t *card, const char *session, const struct c
 	card_title(card, session, title, sizeof(title));
 	fputs(paint_on(f, PAINT_BOLD), f);
 	print_recorded(f, json_str(card, "short"));
-	fprintf(f, "%s  %s\n", paint_off(f), title);
-	for (size_t i = 0; i < t->n; i++)
-		fprintf(f, "  %-9s %s\n", t->line[i].label, t->line[i].text);
+	fprintf(f, "%s  ", paint_off(f));
+	print_recorded(f, title);
+	putc('\n', f);
+	for (size_t i = 0; i < t->n; i++) {
+		fprintf(f, "  %-9s ", t->line[i].label);
+		print_recorded(f, t->line[i].said);
+		putc('\n', f);
+	}
 }

@@ -26,6 +26,7 @@ enum card_part { CARD_WHAT, CARD_WHERE, CARD_RISK, CARD_RULES, CARD_DIGEST };
 struct card_line {
 	char label[CARD_LABEL]; /* printable ASCII; "" continues the line above */
 	char *text;		/* printable ASCII, owned */
+	char *said;		/* what that shows, for print_recorded(), owned */
 	enum card_part part;
 };
 
@@ -49,7 +50,7 @@ int card_text_init(struct card_text *t, const json_t *card);
 void card_text_done(struct card_text *t);
 /* Adds a line, whose text is escaped like the card's own; an empty text adds none.  0 or -ENOMEM. */
 int card_text_add(struct card_text *t, enum card_part part, const char *label, const char *text);
-/* "session k3x9ab  agent claude  denied in 53 s  asked by 3 processes", in printable ASCII. */
+/* "session k3x9ab  agent claude  denied in 53 s  asked by 3 processes", for print_recorded(). */
 void card_title(const json_t *card, const char *session, char *buf, size_t size);
 /* Prints title and lines on f, with colour where f allows it. */
 void card_print(FILE *f, const json_t *card, const char *session, const struct card_text *t);

@@ -98,6 +98,60 @@ forge() {
 	PY
 }
 
+# shown LOCALE COMMAND...: what is on a terminal with that locale, without colours.
+shown() {
+	local locale=$1
+	shift
+	NO_COLOR=1 PAGER=cat LC_ALL=$locale script -qefc "$*" /dev/null </dev/null | tr -d '\r' >"$S/shown"
+}
+
+# What a terminal shows as itself is letters of one script in each word, from left to right, and loses nothing.
+t_on_a_terminal_with_utf8() {
+	need script
+	fence "$T_VICTIMS/hostile" open "$HOME/elsewhere"
+	fsh 'touch ../caf\u00e9 ../p\u0430ypal ../\u0430\u0440\u0440'
+	fence touch $'../caf\u00e9' $'../p\u0430ypal' $'../\u0430\u0440\u0440'
+	shown C.UTF-8 pale log
+	grep -q $'h/caf\u00e9 ' "$S/shown" || fail "a plain word is escaped"
+	grep -qF 'h/p\xd0\xb0ypal' "$S/shown" || fail "two scripts in a word are not escaped"
+	grep -qF 'h/\xd0\xb0\xd1\x80\xd1\x80' "$S/shown" || fail "a word that looks Latin is not escaped"
+	python3 - "$S/shown" <<-'PY' || fail "something misleads"
+		import re, sys, unicodedata as u
+		text = open(sys.argv[1], encoding="utf-8").read()
+		for c in set(text) - {"\n"} - set(map(chr, range(32, 127))):
+		    assert u.category(c)[0] == "L" and u.bidirectional(c) == "L" and u.normalize("NFKC", c) == c, repr(c)
+		cjk = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "KATAKANA-HIRAGANA")
+		for w in re.findall(r"[^\W_]+", text):
+		    if not w.isascii():
+		        of = {"CJK" if n in cjk else n for n in (u.name(c).split()[0] for c in w if not c.isdigit())}
+		        assert len(of) == 1, (w, of)
+	PY
+	# Elsewhere it is ASCII.
+	shown C pale log
+	printable "$S/shown"
+	LC_ALL=C.UTF-8 pale log >"$S/log"
+	printable "$S/log"
+}
+
+# A card is the same card in each locale: what it is known by is made of the record.
+t_a_card_in_two_locales() {
+	local id
+	need script
+	printf '[files]\nask_write = caf*\n' | policy
+	bg asked touch $'caf\u00e9'
+	id=$(pending_id)
+	shown C.UTF-8 pale pending
+	grep -q $'caf\u00e9' "$S/shown" || fail "$(cat "$S/shown")"
+	grep digest "$S/shown" >"$S/one"
+	shown C pale pending
+	printable "$S/shown"
+	grep digest "$S/shown" | diff "$S/one" - || fail "two digests"
+	script -qefc "LC_ALL=C.UTF-8 pale approve -y $id" /dev/null </dev/null >"$S/shown" || fail "$(cat "$S/shown")"
+	bg_wait asked
+	rc_is 0
+	exists $'caf\u00e9'
+}
+
 # Every command that prints what a ledger holds, over ledgers of another's making.
 t_a_foreign_ledger() {
 	local text cmd n=0

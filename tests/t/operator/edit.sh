@@ -311,10 +311,10 @@ t_trust_shows_and_asks() {
 	rc_is 2
 	out_has '# \x1b[2J \xe2\x80\xae'
 	! grep -q "$(printf '\033')" "$S/out" "$S/err" || fail "an escape sequence is let through"
-	printf '# caf\xc3\xa9\n[files]\nwrite = ~/elsewhere\ndeny = private\n[network]\nmode = open\n' | project
+	printf '# caf\xc3\xa9 p\xd0\xb0ypal\n[files]\nwrite = ~/elsewhere\ndeny = private\n[network]\nmode = open\n' | project
 	printf '[y/N]\t\n' >"$S/say"
 	on_terminal 1 pale trust
-	out_has '# caf\xc3\xa9'
+	out_has $'# caf\xc3\xa9 p\\xd0\\xb0ypal'
 	out_has 'network_mode: "open" in place of "merge"'
 	out_has "deny = private"
 	out_has "line 3: [files] write = ~/elsewhere"
