@@ -31,7 +31,7 @@
 
 #define DECOY	  "decoy-7c1f"
 #define PRECIOUS  "precious\n"
-#define LIMIT_SEC 5
+#define LIMIT_SEC 5 /* times ESCAPE_SLOW */
 
 static const struct probe {
 	const char *name, *rows, *rings, *promise;
@@ -321,7 +321,8 @@ static int attempt(const struct probe *p)
 static const char *outcome(const struct probe *p)
 {
 	struct timespec tick = { .tv_nsec = 200 * 1000 };
-	time_t end = time(NULL) + LIMIT_SEC;
+	const char *slow = getenv("ESCAPE_SLOW");
+	time_t end = time(NULL) + LIMIT_SEC * (slow ? atoi(slow) : 1);
 	pid_t pid;
 	int status;
 

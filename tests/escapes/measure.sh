@@ -80,6 +80,7 @@ with_the_worlds_word() {
 	awk 'FILENAME != ARGV[2] { changed[$1] = 1; next } { print $1, ($1 in changed) ? "worked" : $2 }' "$S/changed" "$1"
 }
 
+export ESCAPE_SLOW=${SLOW:-1}
 # What the attempts know their world by.
 GIVEN=(-e 'T_*' -e 'ESCAPE_*' -e ESCAPE_KEY)
 
