@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "policy/base/path.h"
 #include "policy/base/util.h"
@@ -328,8 +330,36 @@ void card_title(const json_t *card, const char *session, char *buf, size_t size)
 		 agent ? agent : "", left, times);
 }
 
+#define CARD_INDENT 12 /* columns before the text of a line */
+#define CARD_ROOM   20 /* of a narrow terminal */
+
+/* Columns for the text of a line on a terminal, else 0. */
+static size_t card_room(FILE *f)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return 0;
+	return size.ws_col > CARD_INDENT + CARD_ROOM ? size.ws_col - CARD_INDENT : CARD_ROOM;
+}
+
+/* A terminal would put the rest of a long text where the labels are: it goes below the text, with a mark. */
+static void print_text(FILE *f, const struct card_line *line, size_t room)
+{
+	const char *at = line->text;
+
+	if (room == 0 || strlen(at) <= room) {
+		print_recorded(f, line->said);
+		putc('\n', f);
+		return;
+	}
+	for (; *at; at += strnlen(at, room))
+		fprintf(f, "%s%.*s\n", at == line->text ? "" : "          | ", (int)room, at);
+}
+
 void card_print(FILE *f, const json_t *card, const char *session, const struct card_text *t)
 {
+	const size_t room = card_room(f);
 	char title[512];
 
 	card_title(card, session, title, sizeof(title));
@@ -340,7 +370,6 @@ void card_print(FILE *f, const json_t *card, const char *session, const struct c
 	putc('\n', f);
 	for (size_t i = 0; i < t->n; i++) {
 		fprintf(f, "  %-9s ", t->line[i].label);
-		print_recorded(f, t->line[i].said);
-		putc('\n', f);
+		print_text(f, &t->line[i], room);
 	}
 }

@@ -79,6 +79,22 @@ t_a_script_exchanged_while_it_is_asked() {
 status 0"
 }
 
+# A terminal's own break of a long line would put the agent's words where the labels are.
+t_a_card_keeps_to_its_columns() {
+	local id row cols=60
+	need script
+	ask_touch
+	bg wide bash -c "touch 'a$(printf '.%.0s' {1..46})  risk      low' b"
+	id=$(pending_id) || exit 1
+	script -qec "stty cols $cols; pale pending" /dev/null </dev/null | tr -d '\r' >"$S/rows"
+	grep -q '^          | .*risk' "$S/rows" || fail "the rest of the line is not marked: $(cat "$S/rows")"
+	while IFS= read -r row; do
+		[ ${#row} -le $cols ] || [[ $row == *"session "* ]] || fail "too long: $row"
+	done <"$S/rows"
+	run pale deny "$id"
+	bg_wait wide
+}
+
 t_for_the_session() {
 	local id
 	ask_touch
