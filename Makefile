@@ -50,7 +50,7 @@ LDFLAGS_cov    := --coverage
 PROG_CFLAGS = $(BASE) $(CFLAGS_$(CONFIG)) -fPIE $(if $(filter release,$(CONFIG)),$(FORTIFY))
 PROG_LDFLAGS = -pie $(LDHARDEN) $(LDFLAGS_$(CONFIG))
 # The object that is loaded into other people's programs: no sanitizer, no fortify, no builtin surprises.
-SO_CFLAGS = $(BASE) -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
+SO_CFLAGS = $(BASE) -DPALE_PRELOAD -O2 $(HARDEN) -fPIC -fno-plt -U_FORTIFY_SOURCE \
 	-fasynchronous-unwind-tables -fno-delete-null-pointer-checks -Wno-nonnull-compare $(SO_DENSE)
 # Its .text is paid for in every process: one unit for the linker, nothing padded, small functions not copied
 # about, and a hook that ends in another hook calls ours, whoever else has a function of that name.
@@ -98,7 +98,8 @@ POLICY_OBJ := $(call obj,$(POLICY_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC))
 TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S tools/commands/machine/texts.S)
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
-SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(PURE_SRC) $(PRELOAD_SRC))
+# Tools of agents are judged by the supervisor and the helper alone.
+SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(filter-out policy/judge/eval_tool.c,$(PURE_SRC)) $(PRELOAD_SRC))
 VICTIMS := $(patsubst tests/victims/%.c,$(B)/victims/%,$(VICTIM_SRC))
 
 # ldns wants all of libcrypto for keys and signatures, which nobody here has: its archive without those, so that

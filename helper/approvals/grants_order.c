@@ -54,7 +54,7 @@ static const char *section_of(const struct approval *ap)
 {
 	static const char *const sections[OP_COUNT] = {
 		[OP_EXEC] = "commands", [OP_CONNECT] = "network", [OP_RESOLVE] = "network",
-		[OP_BIND] = "network",	[OP_UNIX] = "network",
+		[OP_BIND] = "network",	[OP_UNIX] = "network",	  [OP_TOOL] = "tools",
 	};
 
 	if (ap->offers.section && ap->offers.section[0])

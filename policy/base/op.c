@@ -30,6 +30,7 @@ static const struct {
 	[OP_RESOLVE] = { "resolve", 0 },
 	[OP_BIND] = { "bind", 0 },
 	[OP_ATTACH] = { "attach", 0 },
+	[OP_TOOL] = { "tool", 0 },
 };
 
 static const char *const reasons[REASON_COUNT] = {
@@ -45,6 +46,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_SELF] = "it belongs to pale",
 	[REASON_DEFAULT] = "default: no rule names this command",
 	[REASON_HOST] = "default: no rule names this host or port",
+	[REASON_TOOL] = "default: no rule names this tool",
 	[REASON_CHILDREN] = "mode read-only runs no commands",
 	[REASON_OFFLINE] = "the network is off",
 	[REASON_URL] = "the network is off and the command names a URL",

@@ -34,6 +34,7 @@ enum op {
 	OP_RESOLVE, /* a host name about to be looked up */
 	OP_BIND,
 	OP_ATTACH, /* a process announced itself; never judged */
+	OP_TOOL,   /* the agent is about to use one of its own tools */
 	OP_COUNT
 };
 
@@ -100,6 +101,7 @@ enum reason {
 	REASON_HOME,	   /* an entry of the home that no rule opens */
 	REASON_VARIABLE,   /* an allow names it, and a variable changes what it does */
 	REASON_ABSENT,	   /* an optional file that holds a secret */
+	REASON_TOOL,	   /* no rule names it: an agent's tool, which is allowed then */
 	REASON_COUNT
 };
 
@@ -149,6 +151,8 @@ struct eval_memo; /* eval.h */
  *
  * For OP_CONNECT the address is 16 canonical bytes (v4 mapped into ::ffff:0:0/96) and `host` the
  * name it was reached by, or NULL.  For OP_UNIX `path` is the socket's real path or "@abstract".
+ *
+ * For OP_TOOL `path` is the name of the tool, which does not begin with a slash.
  */
 struct request {
 	enum op op;
@@ -189,7 +193,7 @@ struct request {
 	 * In a question, what a yes does beyond the fields above.  Of a push: the URLs, one a line,
 	 * AIM_SENDS and what it sends; or AIM_UNKNOWN and why that is not known.  Of a branch: AIM_UNKNOWN
 	 * and the commit.  Of another act on a file: what it does besides its path (mode, target, the other
-	 * name).  NULL: nothing.
+	 * name).  Of a tool: its input, as JSON.  NULL: nothing.
 	 */
 	const char *aim;
 	/* OP_EXEC, in a question: identifies the program's file where the session may have written it; or

@@ -39,7 +39,8 @@ enum grant_scope grant_scope_by_name(const char *name)
 static bool is_granted_kind(enum rule_kind kind)
 {
 	static const enum rule_kind kinds[] = { RULE_FILE_WRITE, RULE_FILE_READ, RULE_CMD_ALLOW,
-						RULE_NET_ALLOW,	 RULE_NET_UDP,	 RULE_NET_UNIX };
+						RULE_NET_ALLOW,	 RULE_NET_UDP,	 RULE_NET_UNIX,
+						RULE_TOOL_ALLOW };
 
 	for (size_t i = 0; i < NELEM(kinds); i++)
 		if (kinds[i] == kind)

@@ -63,6 +63,8 @@ static const char *broad(const struct image *img, const struct image *grant)
 			why = grant_broad_command(pattern);
 		else if (r->kind == RULE_NET_ALLOW || r->kind == RULE_NET_UDP)
 			why = grant_broad_host(pattern);
+		else if (r->kind == RULE_TOOL_ALLOW)
+			why = pattern[0] == '*' ? "it names tools of any kind" : NULL;
 		else
 			why = grant_broad_path(img, pattern);
 		if (why)
@@ -122,6 +124,10 @@ static void candidates_of(const struct image *img, const struct request *req, st
 	case OP_RESOLVE:
 	case OP_BIND:
 		grant_candidates_host(req, c);
+		break;
+	case OP_TOOL:
+		c->section = "tools";
+		candidate_add(c, "allow = %s", req->path);
 		break;
 	default:
 		grant_candidates_path(img, req, c);

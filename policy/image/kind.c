@@ -37,6 +37,9 @@ static const struct {
 	[RULE_FILE_GIT] = { "git", "guard", VERDICT_ASK },
 	[RULE_FILE_PLACE] = { "files", "place", VERDICT_DENY },
 	[RULE_FILE_HOME] = { "files", "home", VERDICT_DENY },
+	[RULE_TOOL_ALLOW] = { "tools", "allow", VERDICT_ALLOW },
+	[RULE_TOOL_ASK] = { "tools", "ask", VERDICT_ASK },
+	[RULE_TOOL_DENY] = { "tools", "deny", VERDICT_DENY },
 };
 
 const char *rule_key(enum rule_kind kind)

@@ -19,7 +19,7 @@ static const char *const reason_sections[REASON_COUNT] = {
 	[REASON_REBIND] = "network",   [REASON_TRUNK] = "git",	      [REASON_DEFAULT] = "commands",
 	[REASON_HOST] = "network",     [REASON_WAY] = "files",	      [REASON_UDP] = "network",
 	[REASON_UNIX] = "network",     [REASON_EXFIL] = "network",    [REASON_FLOOD] = "network",
-	[REASON_ASTRAY] = "network",   [REASON_GIT] = "git",
+	[REASON_ASTRAY] = "network",   [REASON_GIT] = "git",	      [REASON_TOOL] = "tools",
 };
 
 static bool is_in_word(char c)

@@ -134,6 +134,10 @@ struct command;
 typedef void each_command_fn(const struct command *c, const struct decision *d, void *ctx);
 bool eval_command_each(const struct image *img, const struct request *req, each_command_fn *fn, void *ctx);
 void eval_host(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+/* eval_tool.c, which is not in libpale. */
+void eval_tool(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
+/* True where img or an image around it has a rule about tools. */
+bool image_has_tools(const struct image *img);
 
 /*
  * trace_add() adds a matching rule, keeps the list sorted by specificity and drops the weakest; t may be

@@ -139,6 +139,7 @@ static const char *const kinds[RULE_KIND_COUNT] = {
 	[RULE_CMD_DENY] = "a rule denies it",
 	[RULE_CMD_DENYLIST] = "it is on the denylist",
 	[RULE_NET_DENY] = "a rule denies it",
+	[RULE_TOOL_DENY] = "a rule denies it",
 	[RULE_BRANCH] = "it touches a protected branch",
 };
 
@@ -262,6 +263,8 @@ static const char *section_of(const struct lesson_event *e)
 
 	if (op == OP_EXEC)
 		return "commands";
+	if (op == OP_TOOL)
+		return "tools";
 	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
 }
 

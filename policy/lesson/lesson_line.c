@@ -245,6 +245,15 @@ static void line_of_commands(const struct lessons *l, struct lesson *g)
 	words_done(&w);
 }
 
+/* A line that is cut would name another tool. */
+static void line_of_tool(const struct lessons *l, struct lesson *g)
+{
+	const char *name = l->events[g->events[0]].root;
+
+	if (snprintf(g->line, sizeof(g->line), "allow = %s", name) >= (int)sizeof(g->line))
+		g->line[0] = '\0';
+}
+
 const char *lesson_line(const struct lessons *l, struct lesson *g)
 {
 	bool commands = strcmp(g->section, "commands") == 0, network = strcmp(g->section, "network") == 0;
@@ -255,6 +264,8 @@ const char *lesson_line(const struct lessons *l, struct lesson *g)
 		line_of_commands(l, g);
 	else if (network)
 		lesson_net_line(l, g);
+	else if (strcmp(g->section, "tools") == 0)
+		line_of_tool(l, g);
 	else
 		line_of_files(l, g);
 	if (g->line[0] && (lesson_is_bind(g->line) ||

@@ -153,7 +153,7 @@ int deed_init(struct deed *d, const struct record *r, const char *workspace)
 	if (d->req.op == OP_CONNECT || d->req.op == OP_BIND || d->req.op == OP_RESOLVE)
 		return take_host(d, r->detail);
 	d->req.path = d->text;
-	return d->text[0] == '/' || d->text[0] == '@' ? 0 : -EINVAL;
+	return d->req.op == OP_TOOL || d->text[0] == '/' || d->text[0] == '@' ? 0 : -EINVAL;
 }
 
 int record_judge(const struct image *img, const struct record *r, const char *workspace, struct decision *ret)

@@ -47,6 +47,8 @@ static bool stays(const struct rule *r)
 	case RULE_CMD_ASK:
 	case RULE_CMD_DENY:
 	case RULE_NET_ASK:
+	case RULE_TOOL_ASK:
+	case RULE_TOOL_DENY:
 		return false;
 	case RULE_NET_DENY:
 		return is_address(r->pattern ? r->pattern : "");
@@ -72,6 +74,7 @@ static bool stays(const struct rule *r)
 	case RULE_FILE_GIT:
 	case RULE_FILE_PLACE:
 	case RULE_FILE_HOME:
+	case RULE_TOOL_ALLOW:
 	case RULE_KIND_COUNT:
 	default:
 		return true;

@@ -59,6 +59,7 @@ enum key_type {
 	KEY_SOCKET,
 	KEY_COMMAND,
 	KEY_HOST,
+	KEY_TOOL,
 	KEY_BRANCH,
 	KEY_ENVIRON, /* id: enum environ_kind */
 	KEY_STATE,

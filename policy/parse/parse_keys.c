@@ -67,6 +67,10 @@ static const struct key_def keys[] = {
 	{ "git", "protect", KEY_BRANCH, RULE_BRANCH, NULL },
 	{ "git", "unprotect", KEY_UNPROTECT, 0, NULL },
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
+	{ "tools", "allow", KEY_TOOL, RULE_TOOL_ALLOW, NULL },
+	{ "tools", "ask", KEY_TOOL, RULE_TOOL_ASK, NULL },
+	{ "tools", "deny", KEY_TOOL, RULE_TOOL_DENY, NULL },
+	{ "tools", "message", KEY_MESSAGE, 0, NULL },
 	{ "environment", "pass", KEY_ENVIRON, ENVIRON_PASS, NULL },
 	{ "environment", "deny", KEY_ENVIRON, ENVIRON_DENY, NULL },
 	{ "environment", "set", KEY_ENVIRON, ENVIRON_SET, NULL },
@@ -80,8 +84,8 @@ static const struct key_def keys[] = {
 	{ "limits", "enforce", KEY_LIMIT, LIMITS_ENFORCE, NULL },
 };
 
-static const char *const sections[] = { "session",     "files",	 "commands", "network", "git",
-					"environment", "limits", "ledger",   NULL };
+static const char *const sections[] = { "session", "files",	  "commands", "network", "git",
+					"tools",   "environment", "limits",   "ledger",	 NULL };
 
 static const struct {
 	enum setting set;

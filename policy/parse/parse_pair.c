@@ -188,6 +188,17 @@ static int on_host(struct parser *ps, const struct key_def *def, const struct in
 	return err;
 }
 
+/* `*` stands for any characters; no other character is a wildcard. */
+static int on_tool(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	const char *v = pair->value;
+
+	if (strlen(v) >= LIMIT_HOST || v[0] == '/' || strpbrk(v, " \t?[]()"))
+		return parser_error(ps, pair, "bad-tool", "write the name of a tool, as in mcp__github__*",
+				    "`%s` is no name of a tool", v);
+	return add_rule(ps, def, pair, v);
+}
+
 static int on_branch(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	const char *v = pair->value;
@@ -409,6 +420,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_SOCKET] = on_socket,
 		[KEY_COMMAND] = on_command,
 		[KEY_HOST] = on_host,
+		[KEY_TOOL] = on_tool,
 		[KEY_BRANCH] = on_branch,
 		[KEY_ENVIRON] = parser_on_environ,
 		[KEY_MESSAGE] = on_message,

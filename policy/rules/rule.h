@@ -78,6 +78,9 @@ enum rule_kind {
 	RULE_FILE_PLACE, /* a directory of pale's own: may be filled, not changed or replaced; built in, no
 			    key */
 	RULE_FILE_HOME,	 /* home =       what no file rule names below it does not exist for the session */
+	RULE_TOOL_ALLOW, /* allow =      an agent's own tool, by its name ([tools]) */
+	RULE_TOOL_ASK,
+	RULE_TOOL_DENY,
 	RULE_KIND_COUNT
 };
 

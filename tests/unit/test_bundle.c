@@ -287,6 +287,7 @@ static const struct {
 	{ RULE_NET_UDP, "network", "udp", VERDICT_ALLOW },
 	{ RULE_NET_BIND, "network", "bind", VERDICT_ALLOW },
 	{ RULE_BRANCH, "git", "protect", VERDICT_DENY },
+	{ RULE_TOOL_ASK, "tools", "ask", VERDICT_ASK },
 	{ RULE_KIND_COUNT, "?", "?", VERDICT_DENY },
 };
 

@@ -24,6 +24,8 @@ static void setup(void)
 	fixture_rule(&fx, RULE_FILE_DENY, "/home/u/closed");
 	fixture_rule(&fx, RULE_CMD_DENY, "rm -rf");
 	fixture_rule(&fx, RULE_NET_DENY, "bad.example");
+	fixture_rule(&fx, RULE_TOOL_ASK, "mcp__*");
+	fixture_rule(&fx, RULE_TOOL_DENY, "WebFetch");
 	fixture_compile(&fx);
 	ck_assert_int_eq(lessons_init(&lessons, &fx.img, "/home/u/ws"), 0);
 }
@@ -95,6 +97,7 @@ static const struct group {
 	{ "unix", "w", { "/home/u/build/tmp/pg/.s.PGSQL.5432" }, "unix = ~/build/tmp/pg/.s.PGSQL.5432" },
 	{ "unix", "w", { "/tmp/we*rd", "/tmp/two" }, "unix = /tmp/two; unix = /tmp/we\\*rd" },
 	{ "bind", "", { "0.0.0.0:8080", "[::]:8080", "0.0.0.0:0" }, "bind = 8080; bind = 0" },
+	{ "tool", "", { "mcp__a__b", "mcp__a__c", "WebFetch" }, "allow = mcp__a__b; allow = mcp__a__c" },
 };
 
 START_TEST(test_groups)
