@@ -241,6 +241,15 @@ static int ask_unix(struct question *q, char *const *args, size_t n)
 	return q->target ? 0 : -ENOMEM;
 }
 
+static int ask_tool(struct question *q, char *const *args, size_t n)
+{
+	if (n != 1)
+		return -EINVAL;
+	q->req.path = args[0];
+	q->target = strdup(args[0]);
+	return q->target ? 0 : -ENOMEM;
+}
+
 int question_init(struct question *q, enum op op, char *const *args, size_t n, const char *cwd,
 		  const struct image *img, const struct git_env *env)
 {
@@ -255,6 +264,8 @@ int question_init(struct question *q, enum op op, char *const *args, size_t n, c
 		return ask_exec(q, args, n, img, env);
 	if (op == OP_CONNECT || op == OP_RESOLVE || op == OP_BIND)
 		return ask_host(q, args, n);
+	if (op == OP_TOOL)
+		return ask_tool(q, args, n);
 	return op == OP_UNIX ? ask_unix(q, args, n) : ask_file(q, args, n);
 }
 

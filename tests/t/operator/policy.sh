@@ -226,6 +226,48 @@ t_each_agents_policy_is_told() {
 	missing b
 }
 
+# The agents' own tools, by their names: for all agents, and for one.
+t_tools_are_judged() {
+	policy <<-'END'
+		[tools]
+		ask = mcp__*
+		allow = mcp__github__get_*
+		deny = WebFetch
+		message = use curl
+		[agent "codex" tools]
+		deny = shell
+	END
+	run pale tool check WebFetch
+	rc_is 1
+	out_has "DENY   tool WebFetch"
+	out_has "[tools] deny = WebFetch"
+	out_has "says   use curl"
+	run pale tool check mcp__github__push
+	rc_is 3
+	out_has "allow = mcp__github__push"
+	run pale tool check mcp__github__get_issue
+	rc_is 0
+	out_has "(beaten)"
+	run pale tool check shell
+	rc_is 0
+	run pale tool check --agent codex shell
+	rc_is 1
+	run pale explain --agent codex --json tool webfetch shell
+	rc_is 1
+	python3 -c 'import json, sys
+a, b = json.load(open(sys.argv[1]))
+assert (a["verdict"], a["rule"]["text"], b["rule"]["section"]) == ("deny", "WebFetch", "tools"), a' "$S/out" ||
+		fail "not as JSON"
+	run pale tool check
+	rc_is 2
+	run pale tool chekc x
+	err_has "did you mean \`check\`?"
+	printf '[tools]\ndeny = a b\n' | policy
+	run pale lint
+	rc_is 1
+	out_has "no name of a tool"
+}
+
 t_show_tells_home_and_ledger_size() {
 	printf '[files]\nhome = closed\n[ledger]\nsize = 7M\n' | policy
 	run pale policy show

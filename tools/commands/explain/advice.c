@@ -69,6 +69,8 @@ static const char *section_of(enum op op)
 {
 	if (op == OP_EXEC)
 		return "commands";
+	if (op == OP_TOOL)
+		return "tools";
 	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
 }
 

@@ -446,12 +446,12 @@ static int explain_run(const struct options *o, int argc, char **argv)
 	static const char *const names[] = { "read",	"write",   "delete", "rename",	 "link",
 					     "symlink", "mkdir",   "mknod",  "truncate", "chmod",
 					     "chown",	"utime",   "xattr",  "exec",	 "connect",
-					     "unix",	"resolve", "bind",   NULL };
+					     "unix",	"resolve", "bind",   "tool",	 NULL };
 	enum op op;
 	int first;
 
 	if (argc == 0) {
-		talk("explain what? pale explain read|write|delete|exec|connect|unix ARG..., or an id");
+		talk("explain what? pale explain read|write|delete|exec|connect|unix|tool ARG..., or an id");
 		return EXIT_USAGE;
 	}
 	op = op_by_name(argv[0]);
@@ -486,7 +486,7 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_explain = {
 	.name = "explain",
-	.args = "[options] read|write|delete|exec|connect|unix ARG... | ID",
+	.args = "[options] read|write|delete|exec|connect|unix|tool ARG... | ID",
 	.summary = "say what would be decided, by which rule, and what to write to change it",
 	.opts = opts,
 	.operands = OPERANDS_STOP,
