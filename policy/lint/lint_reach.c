@@ -6,6 +6,7 @@
 #include "policy/base/path.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +18,23 @@ static int family(enum rule_kind kind)
 	return rule_section(kind)[0];
 }
 
-static int compare_rules(const void *a, const void *b)
+/* 0 for two rules that match the same and are of equal strength. */
+static int compare_families(const struct rule *x, const struct rule *y)
 {
-	const struct rule *x = *(const struct rule *const *)a, *y = *(const struct rule *const *)b;
 	int n = family(x->kind) - family(y->kind);
 
 	if (n == 0)
 		n = strcmp(x->pattern, y->pattern);
 	if (n == 0)
 		n = (int)x->layer - (int)y->layer;
-	if (n == 0)
-		n = (int)x->rank - (int)y->rank;
+	return n ? n : (int)x->rank - (int)y->rank;
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+	const struct rule *x = *(const struct rule *const *)a, *y = *(const struct rule *const *)b;
+	int n = compare_families(x, y);
+
 	return n ? n : (x->line > y->line) - (x->line < y->line);
 }
 
@@ -85,8 +92,7 @@ int lint_twins(struct lint *l)
 	for (size_t i = 1; i < n && err == 0; i++) {
 		const struct rule *x = sorted[i - 1], *y = sorted[i];
 
-		if (family(x->kind) == family(y->kind) && strcmp(x->pattern, y->pattern) == 0 &&
-		    x->layer == y->layer && x->rank == y->rank)
+		if (compare_families(x, y) == 0)
 			err = report_twins(l, x, y);
 	}
 	free(sorted);
@@ -111,6 +117,9 @@ static const struct {
 	[RULE_NET_ASK] = { OP_CONNECT, 0 },
 	[RULE_NET_DENY] = { OP_CONNECT, 0 },
 	[RULE_NET_UDP] = { OP_CONNECT, 0 },
+	[RULE_TOOL_ALLOW] = { OP_TOOL, 0 },
+	[RULE_TOOL_ASK] = { OP_TOOL, 0 },
+	[RULE_TOOL_DENY] = { OP_TOOL, 0 },
 };
 
 /* The rule that decides the sample instead of rule i; NULL if rule i or no rule decides it. */
@@ -131,15 +140,29 @@ static const struct rule *winner_over(const struct lint *l, size_t i, const stru
 	return other;
 }
 
-static const struct rule *path_winner(const struct lint *l, size_t i)
+/* A path, or the name of a tool, which stands in name. */
+static bool path_sample(const struct lint *l, size_t i, char name[LIMIT_HOST], struct request *ret)
 {
 	const struct rule *r = &l->p->rules[i];
-	const struct request req = { .op = asks[r->kind].op,
-				     .access = asks[r->kind].access,
-				     .path = r->pattern,
-				     .cwd = l->b->workspace };
 
-	return glob_is_literal(r->pattern, strlen(r->pattern)) ? winner_over(l, i, &req) : NULL;
+	name[0] = '\0';
+	if (asks[r->kind].op == OP_TOOL)
+		(void)snprintf(name, LIMIT_HOST, "%s", r->pattern);
+	for (char *s = name; (s = strchr(s, '*'));)
+		*s = 'x';
+	*ret = (struct request){ .op = asks[r->kind].op,
+				 .access = asks[r->kind].access,
+				 .path = name[0] ? name : r->pattern,
+				 .cwd = l->b->workspace };
+	return name[0] || glob_is_literal(r->pattern, strlen(r->pattern));
+}
+
+static const struct rule *path_winner(const struct lint *l, size_t i)
+{
+	char name[LIMIT_HOST];
+	struct request req;
+
+	return path_sample(l, i, name, &req) ? winner_over(l, i, &req) : NULL;
 }
 
 /* True if the rule matches exactly its words, without more after them. */
@@ -209,6 +232,47 @@ static const struct rule *winner_of(const struct lint *l, size_t i)
 	if (op == OP_EXEC)
 		return command_winner(l, i);
 	return op == OP_CONNECT ? host_winner(l, i) : path_winner(l, i);
+}
+
+/* Judges one sample of what rule i names; false where there is none. */
+static bool trace_sample(const struct lint *l, size_t i, struct decision *d, struct trace *t)
+{
+	const struct rule *r = &l->p->rules[i];
+	char path[LIMIT_LINE], host[LIMIT_HOST];
+	struct request req;
+	struct sample s;
+	bool any;
+
+	if (asks[r->kind].op == OP_CONNECT)
+		any = lint_host_sample(r, false, host, &req);
+	else if (asks[r->kind].op == OP_EXEC)
+		any = sample_of(r->pattern, 0, &s);
+	else
+		any = asks[r->kind].op != OP_NONE && path_sample(l, i, host, &req);
+	if (any && asks[r->kind].op == OP_EXEC)
+		sample_request(l, &s, path, sizeof(path), &req);
+	if (any)
+		*d = eval_trace(l->img, &req, t);
+	return any;
+}
+
+bool policy_rule_holds(const struct policy *p, const struct bundle *b, const struct image *img, size_t i,
+		       struct trace *trace)
+{
+	const struct lint l = { .p = p, .b = b, .img = img };
+	struct decision d;
+
+	trace->n = 0;
+	if (asks[p->rules[i].kind].op != OP_NONE && winner_of(&l, i))
+		return false;
+	if (trace_sample(&l, i, &d, trace) && d.rule == i)
+		return true;
+	/* A twin is no finding of its own, but the stricter of the two decides. */
+	if (trace->n > 0 && d.rule < p->n_rules && compare_families(&p->rules[i], &p->rules[d.rule]) == 0 &&
+	    contradict(p->rules[i].kind, p->rules[d.rule].kind))
+		return false;
+	trace->n = 0;
+	return true;
 }
 
 static int report_reach(struct lint *l, const struct rule *r, const struct rule *winner)

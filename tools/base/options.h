@@ -47,7 +47,7 @@ struct options {
 	bool ini, json, sarif, follow, all, revoke, help, linger;
 	const char *card, *surfaces;
 	bool floor, list;
-	bool force, observe, unverified;
+	bool force, observe, unverified, effective;
 	const char *from, *output, *ledger; /* import, learn */
 	const char *timeout;
 	struct option_words limits;

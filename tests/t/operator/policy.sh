@@ -268,6 +268,31 @@ assert (a["verdict"], a["rule"]["text"], b["rule"]["section"]) == ("deny", "WebF
 	out_has "no name of a tool"
 }
 
+# What holds for an agent, and what each rule overrides.
+t_effective_rules() {
+	policy <<-'END'
+		[tools]
+		deny = *
+		allow = Read
+		allow = shell
+		[agent "codex" tools]
+		deny = shell
+	END
+	run pale policy show --effective
+	rc_is 0
+	grep -q $'^allow = shell\t# user, ' "$S/out" || fail "what holds is not shown"
+	grep -A1 $'^allow = Read\t' "$S/out" | grep -q $'^\t# overrides deny = \*\t# user, .*policy.ini:2' ||
+		fail "what it overrides is not shown"
+	run pale policy show --agent codex --effective
+	! grep -q '^allow = shell' "$S/out" || fail "a rule that never decides is shown"
+	run pale policy show --agent codex --effective --json
+	python3 -c 'import json, sys
+rules = [r for r in json.load(open(sys.argv[1]))["rules"] if r["section"] == "tools"]
+told = sorted((r["key"], r["text"], r["layer"], [(o["key"], o["text"]) for o in r["overrides"]]) for r in rules)
+assert told == [("allow", "Read", "user", [("deny", "*")]), ("deny", "*", "user", []),
+    ("deny", "shell", "user", [("allow", "shell")])], told' "$S/out" || fail "not as JSON"
+}
+
 t_show_tells_home_and_ledger_size() {
 	printf '[files]\nhome = closed\n[ledger]\nsize = 7M\n' | policy
 	run pale policy show

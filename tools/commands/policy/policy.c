@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "policy/base/util.h"
+#include "policy/judge/eval.h"
+#include "policy/lint/lint.h"
 
 #include "tools/base/options.h"
 #include "tools/base/output.h"
@@ -67,12 +69,46 @@ static json_t *rule_to_json(const struct rule *r)
 			 json_text(r->message));
 }
 
-static json_t *policy_to_json(const struct loaded *l)
+/* The rule of the trace that rule i overrides: it says something else, and no earlier one is of its line. */
+static const struct rule *overridden(const struct policy *p, size_t i, const struct trace *t, size_t at)
+{
+	const struct rule *r = t->list[at].rule < p->n_rules ? &p->rules[t->list[at].rule] : NULL;
+
+	if (!r || r->kind == p->rules[i].kind)
+		return NULL;
+	for (size_t j = 0; j < at; j++) {
+		const struct rule *other = &p->rules[t->list[j].rule];
+
+		if (r->line && other->line == r->line && strcmp(other->file, r->file) == 0)
+			return NULL;
+	}
+	return r;
+}
+
+static json_t *overrides_to_json(const struct policy *p, size_t i, const struct trace *t)
+{
+	json_t *list = json_array();
+
+	for (size_t j = 0; j < t->n; j++)
+		if (overridden(p, i, t, j))
+			json_array_append_new(list, rule_to_json(overridden(p, i, t, j)));
+	return list;
+}
+
+static json_t *policy_to_json(const struct loaded *l, bool effective)
 {
 	json_t *rules = json_array(), *sources = json_array(), *pass = json_array();
+	struct trace t;
 
-	for (size_t i = 0; i < l->policy.n_rules; i++)
-		json_array_append_new(rules, rule_to_json(&l->policy.rules[i]));
+	for (size_t i = 0; i < l->policy.n_rules; i++) {
+		bool holds = !effective || policy_rule_holds(&l->policy, &l->bundle, &l->image, i, &t);
+		json_t *j = holds ? rule_to_json(&l->policy.rules[i]) : NULL;
+
+		if (j && effective)
+			json_object_set_new(j, "overrides", overrides_to_json(&l->policy, i, &t));
+		if (j)
+			json_array_append_new(rules, j);
+	}
 	for (size_t i = 0; i < l->bundle.n_sources; i++)
 		json_array_append_new(sources, json_text(l->bundle.sources[i].path));
 	for (size_t i = 0; i < l->policy.n_environ; i++)
@@ -139,18 +175,19 @@ static void print_limits(const struct limits *l)
 		printf("%senforce = best\n", head);
 }
 
-static void print_rule(const struct rule *r)
+/* before: what stands before it in the line, "" for a rule that holds. */
+static void print_rule(const struct rule *r, const char *before)
 {
 	char *text = text_visible(r->text ? r->text : "");
 
-	printf("%s = %s", rule_key(r->kind), text ? text : "?");
+	printf("%s%s = %s", before, rule_key(r->kind), text ? text : "?");
 	free(text);
 	printf("\t%s# %s, ", paint_on(stdout, PAINT_DIM), layers[r->layer]);
 	print_escaped(stdout, r->file ? r->file : "?");
 	if (r->line)
 		printf(":%u", r->line);
 	printf("%s\n", paint_off(stdout));
-	if (!r->message)
+	if (!r->message || *before)
 		return;
 	fputs("message = ", stdout);
 	print_escaped(stdout, r->message);
@@ -166,21 +203,32 @@ static bool is_twin(const struct policy *p, size_t i)
 	       strcmp(a->file, b->file) == 0 && a->text && b->text && strcmp(a->text, b->text) == 0;
 }
 
-static void print_rules(const struct policy *p)
+static void print_holding(const struct policy *p, size_t i, const struct trace *t)
 {
+	print_rule(&p->rules[i], "");
+	for (size_t j = 0; j < t->n; j++)
+		if (overridden(p, i, t, j))
+			print_rule(overridden(p, i, t, j), "\t# overrides ");
+}
+
+static void print_rules(const struct loaded *l, bool effective)
+{
+	const struct policy *p = &l->policy;
+	struct trace t = { .n = 0 };
 	const char *section = "";
 
 	for (int kind = 0; kind < RULE_KIND_COUNT; kind++) {
 		for (size_t i = 0; i < p->n_rules; i++) {
 			const struct rule *r = &p->rules[i];
 
-			if ((int)r->kind != kind || is_twin(p, i))
+			if ((int)r->kind != kind || is_twin(p, i) ||
+			    (effective && !policy_rule_holds(p, &l->bundle, &l->image, i, &t)))
 				continue;
 			if (strcmp(section, rule_section(r->kind)) != 0) {
 				section = rule_section(r->kind);
 				printf("\n[%s]\n", section);
 			}
-			print_rule(r);
+			print_holding(p, i, &t);
 		}
 	}
 }
@@ -197,11 +245,11 @@ static int show_policy(const struct options *o)
 	if (r < 0 && d.n_errors == 0)
 		talk("the policy cannot be loaded: %s", strerror(-r));
 	if (r == 0 && o->json)
-		print_json(policy_to_json(&l));
+		print_json(policy_to_json(&l, o->effective));
 	if (r == 0 && !o->json) {
 		print_settings(&l.policy);
 		print_limits(&l.policy.limits);
-		print_rules(&l.policy);
+		print_rules(&l, o->effective);
 	}
 	diags_done(&d);
 	loaded_done(&l);
@@ -232,6 +280,8 @@ static int policy_run(const struct options *o, int argc, char **argv)
 
 static const struct opt opts[] = {
 	OPTS_POLICY,
+	OPT_FLAG("effective", 0, effective,
+		 "show: only the rules that decide something, each with those that it overrides"),
 	OPT_FLAG("project", 0, for_project, "edit: the project's .pale/policy.ini"),
 	OPT_FLAG("floor", 0, floor, "edit: the machine's /etc/pale/policy.ini"),
 	OPT_FLAG("yes", 'y', yes, "edit: load what was saved into running sessions without asking"),
