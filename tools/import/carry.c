@@ -187,7 +187,7 @@ static void put_section(struct writer *w, struct import *im, const char *section
 
 char *carry_text(struct import *im)
 {
-	static const char *const sections[] = { "session", "files", "commands", "network" };
+	static const char *const sections[] = { "session", "files", "commands", "network", "tools" };
 	_cleanup_free_ char *name = must(text_visible(im->file)), *text = NULL;
 	struct writer w = { .line = 3 };
 	size_t len;

@@ -1,9 +1,9 @@
 /*
  * Claude Code's settings.json: permissions (deny beats ask beats allow) and its sandbox.
  *
- * Its rules are about tools.  Rules for tools that run commands, use files or fetch become rules of pale;
- * rules that only the agent itself can enforce (MCP servers, sub-agents, searches) are reported and stay in
- * the source.
+ * Its rules are about tools.  Rules for tools that run commands or use files become rules about commands and
+ * files, rules that name a tool alone become rules of [tools]; rules for some uses of any other tool are
+ * reported and stay in the source.
  */
 #include <string.h>
 
@@ -67,14 +67,30 @@ static void on_files(struct import *im, const struct claude_rule *r)
 	(void)carry_rule(im, "files", r->key, r->from, rule);
 }
 
+/* `mcp__github` is each tool of that server. */
+static void on_tool(struct import *im, const struct claude_rule *r)
+{
+	bool is_server = strncmp(r->text, "mcp__", 5) == 0 && !strstr(r->text + 5, "__");
+	_cleanup_free_ char *rule = format("%s%s", r->text, is_server && !strchr(r->text, '*') ? "__*" : "");
+
+	if (r->spec)
+		lost(im, r, "some uses of a tool of the agent; keep the rule there");
+	else if (rule[strcspn(rule, "*")] && rule[strcspn(rule, "*") + 1])
+		lost(im, r, "a `*` inside of a name; name the tools");
+	else
+		(void)carry_rule(im, "tools", r->verdict, r->from, rule);
+}
+
 static void on_fetch(struct import *im, const struct claude_rule *r)
 {
 	if (r->spec && strncmp(r->spec, "domain:", 7) == 0)
 		(void)carry_rule(im, "network", r->verdict, r->from, r->spec + 7);
-	else if (r->allows)
-		lost(im, r, "every host; here hosts are named, or write [network] mode = open");
 	else
-		lost(im, r, "a tool of the agent; keep the rule there: here hosts are named");
+		on_tool(im, r);
+	if (!r->spec && r->allows)
+		carry_tell(im, TOLD_STRICTER, r->from,
+			   "`%s`: its hosts are judged too; name them, or write [network] mode = open",
+			   r->text);
 }
 
 /* Tools with keys are about files: the keys for allow, ask and deny. */
@@ -119,7 +135,7 @@ static void one_rule(struct import *im, const struct member *m, const char *from
 			tools[i].fn(im, &r);
 			return;
 		}
-	lost(im, &r, "a tool of the agent; keep the rule there");
+	on_tool(im, &r);
 }
 
 static void on_mode(struct import *im, const char *path, const json_t *value)
@@ -216,6 +232,12 @@ void read_claude(struct import *im, const json_t *root)
 		(void)json_object_del(rest, m->name);
 	}
 	members_read(im, "", own, mine);
+	for (size_t i = 0; i < im->n; i++)
+		if (strcmp(im->list[i].section, "tools") == 0 && carry_opens(&im->list[i])) {
+			carry_tell(im, TOLD_WEAKER, "permissions",
+				   "tools that no rule names are allowed; `ask = *` in [tools] asks");
+			break;
+		}
 	json_object_foreach(rest, name, value)
 	{
 		_cleanup_free_ char *before = others;

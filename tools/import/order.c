@@ -149,6 +149,14 @@ static char *path_overlap(const char *open, const char *closed)
 	return strchr(d, '*') ? pattern_overlap(open, a, d, strncmp(closed, "**/", 3) == 0) : NULL;
 }
 
+/* --- tools --- */
+
+/* Where only a part of the names is in both, the closing rule is the narrower one already, or neither is. */
+static char *tool_overlap(const char *open, const char *closed)
+{
+	return glob_match(closed, strlen(closed), open, strlen(open)) ? format("%s", "") : NULL;
+}
+
 /* --- both together --- */
 
 /* In the source, d wins over a where both match. */
@@ -171,6 +179,8 @@ static char *overlap_of(const struct carried *a, const struct carried *d)
 {
 	if (strcmp(a->section, "commands") == 0)
 		return command_overlap(a->value, d->value);
+	if (strcmp(a->section, "tools") == 0)
+		return tool_overlap(a->value, d->value);
 	return strcmp(a->section, "files") == 0 ? path_overlap(a->value, d->value)
 						: host_overlap(a->value, d->value);
 }

@@ -202,9 +202,8 @@ t_claude() {
 J
 	import .claude/settings.json
 	reported "permissions.allow[4]: not carried over"
-	reported "permissions.allow[7]: not carried over"
+	! grep -q "allow\[7\]: not carried over" "$S/out" "$S/err" || fail "a rule for a tool is not carried over"
 	reported "permissions.deny[6]: not carried over"
-	reported "permissions.deny[7]: not carried over"
 	reported "not about permissions, not looked at: model"
 	reported "python3"
 	lacks_line "allow = git push origin topic $"
@@ -225,6 +224,30 @@ J
 	decides allow write docs/x
 	decides allow write ~/elsewhere/x
 	decides allow connect docs.rs:443
+	decides deny tool WebFetch
+}
+
+# Rules that name a tool alone are rules of [tools]; its deny beats its ask beats its allow, however specific.
+t_claude_tools() {
+	cat >settings.json <<'J'
+{"permissions": {
+	"allow": ["WebFetch", "mcp__github__*", "mcp__files__read", "mcp__*__get", "Agent(Explore)"],
+	"ask": ["mcp__files", "WebSearch"],
+	"deny": ["mcp__github__push", "Task"]}}
+J
+	import --from claude settings.json
+	reported "permissions.allow[3]: not carried over"
+	reported "permissions.allow[4]: not carried over"
+	reported "permissions.allow[0]: stricter here: \`WebFetch\`: its hosts are judged too"
+	reported "tools that no rule names are allowed"
+	lacks_line "allow = mcp__files__read"
+	decides allow tool WebFetch
+	decides allow tool mcp__github__get
+	decides deny tool mcp__github__push
+	decides ask tool mcp__files__read
+	decides ask tool mcp__files__write
+	decides ask tool WebSearch
+	decides deny tool Task
 }
 
 t_files_that_are_none() {
@@ -297,7 +320,7 @@ t_exit_status() {
 }
 
 t_as_json() {
-	echo '{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Task"]}}' >settings.json
+	echo '{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Agent(x)", "Task"]}}' >settings.json
 	run pale import --json settings.json
 	rc_is 1
 	err_is_empty
