@@ -91,6 +91,19 @@ struct wire_denial {
  */
 #define WIRE_LOST 0x70616c66u
 
+/*
+ * ioctl(2, WIRE_TOOL, struct wire_tool *): `pale tool hook` asks the supervisor about a tool that the agent
+ * is about to use.  0, or -EACCES; the reason is written to the caller's standard error as for any denial.
+ * A question is answered before the call returns.  Where there is no supervisor, no terminal uses this
+ * number.
+ */
+#define WIRE_TOOL 0x70616c67u
+struct wire_tool {
+	uint32_t size; /* of this struct: the supervisor refuses another size */
+	uint32_t unused;
+	uint64_t name, input; /* strings; the input is shown in a question and may be cut */
+};
+
 enum wire_type {
 	WIRE_ASK = 1,  /* process -> helper: a request whose verdict is ask */
 	WIRE_ANSWER,   /* helper -> process */

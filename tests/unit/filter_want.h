@@ -42,7 +42,7 @@ LIST(aims_by_second, __NR_ptrace, __NR_kcmp, __NR_setpriority, __NR_ioprio_set, 
      __NR_rt_tgsigqueueinfo)
 /* By number and not by name: what the headers say is not asked. */
 LIST(is_console_request, 0x540c, 0x5412, 0x541c, 0x541d, 0x5423)
-LIST(is_carried_request, 0x40086602, 0x401c5820, 0x70616c65, 0x541b)
+LIST(is_carried_request, 0x40086602, 0x401c5820, 0x70616c65, 0x70616c66, 0x70616c67, 0x541b)
 LIST(is_reflink_request, 0x40049409, 0x4020940d, (int)0xc0189436)
 LIST(is_attribute_request, 0x40087602, 0x40806685, (int)0x800c6613, 0x40047211, (int)0xc0506617,
      (int)0xc0406618, (int)0xc0406619)

@@ -20,6 +20,9 @@ bool explain_is_id(const char *text);
 /* Prints the denial with this id, and what explain_words() says about the same request now.  Exit code. */
 int explain_past(const struct options *o, const char *id);
 
+/* tool_hook.c: answers one question of the hook of that agent, from standard input; the exit code. */
+int tool_hook(const char *agent);
+
 /*
  * What to write to change a decision: tested lines that work, or why no line can (the caller must free it).
  * judged: the command that the decision is about, such as a script of an interpreter; else q's own request.

@@ -1,5 +1,5 @@
 /*
- * pale tool: rules about the agents' own tools, asked without running anything.
+ * pale tool: rules about the agents' own tools, asked by the operator or by an agent's hook.
  */
 #include "explain.h"
 
@@ -10,10 +10,12 @@
 
 static int tool_run(const struct options *o, int argc, char **argv)
 {
-	static const char *const verbs[] = { "check", NULL };
+	static const char *const verbs[] = { "check", "hook", NULL };
 
 	if (argc > 1 && strcmp(argv[0], "check") == 0)
 		return explain_words(o, OP_TOOL, argc - 1, argv + 1);
+	if (argc == 2 && strcmp(argv[0], "hook") == 0)
+		return tool_hook(argv[1]);
 	if (argc == 0 || strcmp(argv[0], "check") == 0)
 		talk("tool needs the name of a tool: pale tool check NAME");
 	else
@@ -32,7 +34,7 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_tool = {
 	.name = "tool",
-	.args = "check NAME... [options]",
+	.args = "check NAME... [options] | hook AGENT",
 	.summary = "say whether an agent may use its own tools of these names",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

@@ -270,6 +270,8 @@ struct answer carry_ioctl(struct caller *c)
 
 	if (command == WIRE_DENIED)
 		return answer_result(claim_of_hook(c));
+	if (command == WIRE_TOOL)
+		return answer_result(claim_of_tool(c));
 	if (command == WIRE_LOST) {
 		struct ring_header *ring = session_setup(c->sup)->kernel_ring;
 

@@ -1,6 +1,10 @@
 /*
  * A denial that a hook has decided: the supervisor records it too, where no process of the session can
  * change or remove the record, and returns the record's id to the hook.
+ *
+ * A tool that an agent's hook asks about is judged here.  Which tool it is the caller says; a caller that
+ * lies learns what it could have read in the policy, and puts a question to the operator that the agent's
+ * own tool could have put too.
  */
 #include "claim.h"
 
@@ -17,6 +21,7 @@
 
 #include "call_record.h"
 #include "tell.h"
+#include "verdict.h"
 
 /* Puts what the hooks report into the record; the id, or -errno. */
 static long take_claim(struct caller *c, struct wire_denial *w)
@@ -54,4 +59,25 @@ long claim_of_hook(struct caller *c)
 	if (id < 0 || w.is_quiet || fd < 0 || fstat(fd, &st) < 0 || !isatty(fd))
 		return id;
 	return tell_is_drawn_on(c, fd, st.st_rdev) ? id | WIRE_SAY_LATER : id;
+}
+
+long claim_of_tool(struct caller *c)
+{
+	char name[LIMIT_HOST], input[LIMIT_PATH];
+	struct request req = { .op = OP_TOOL, .path = name, .aim = input };
+	struct wire_tool w;
+	long r = caller_read(c, c->arg[2], &w, sizeof(w));
+
+	if (r == 0 && w.size != sizeof(w))
+		r = -EINVAL;
+	if (r == 0)
+		r = caller_string(c, w.name, name, sizeof(name));
+	if (r >= 0)
+		r = caller_string(c, w.input, input, sizeof(input));
+	if (r < 0)
+		return r;
+	/* Only the supervisor's own words say that an aim is unknown. */
+	if (input[0] == AIM_UNKNOWN[0])
+		input[0] = ' ';
+	return verdict_judge(c, &req, name) ? 0 : -EACCES;
 }

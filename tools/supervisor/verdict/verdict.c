@@ -83,13 +83,13 @@ static void consult(struct caller *c, const struct request *req, const char *tar
 /*
  * The hooks deny what the policy denies, so a denied call of a process with hooks has gone around them.
  * This does not hold at strict, where the hooks leave every call to the supervisor, for acts to be asked
- * about, which always come here, and for network acts that the hooks cannot judge.
+ * about, which always come here, and for network acts and tools, which the hooks cannot judge.
  */
 static void note_around(struct caller *c, enum op op)
 {
-	bool network = op == OP_CONNECT || op == OP_UNIX || op == OP_RESOLVE || op == OP_BIND;
+	bool other = op == OP_CONNECT || op == OP_UNIX || op == OP_RESOLVE || op == OP_BIND || op == OP_TOOL;
 
-	if (c->sup->setup->level == LEVEL_FULL && !network && c->note == NOTE_NONE && caller_is_hooked(c))
+	if (c->sup->setup->level == LEVEL_FULL && !other && c->note == NOTE_NONE && caller_is_hooked(c))
 		c->note = NOTE_AROUND;
 }
 
