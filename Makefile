@@ -116,7 +116,13 @@ $(B)/libldns.a: Makefile
 
 PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so
 
-all: $(PROGRAMS)
+# Hooks of agents that are files; they stand beside libpale.so.
+HOOKS := $(B)/tool-opencode.js
+$(HOOKS): $(B)/%: tools/texts/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+all: $(PROGRAMS) $(HOOKS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -491,6 +497,7 @@ install: all
 	install -d $(BIN) $(LIB) $(LIBEXEC) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(MAN)/man8
 	$(call replace,0755,$(B)/pale,$(BIN)/pale)
 	$(call replace,0644,$(B)/libpale.so,$(LIB)/libpale.so)
+	install -m 0644 $(HOOKS) $(LIB)
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	$(call replace,0755,$(B)/pale-helper,$(LIBEXEC)/pale-helper)
 	install -m 0644 $(MAN1) $(MAN)/man1
@@ -527,7 +534,7 @@ endef
 
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
-	rm -f $(BIN)/pale $(LIB)/libpale.so $(LIBEXEC)/pale-helper
+	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(LIBEXEC)/pale-helper
 	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1)
 	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)

@@ -139,6 +139,20 @@ static int find_all(struct installed *ret, char *why, size_t size)
 	return find_helper_kind(ret, why, size);
 }
 
+const char *const installed_hooks[] = { "tool-opencode.js", NULL };
+
+int installed_beside(const struct installed *in, const char *name, char path[PATH_MAX])
+{
+	char copy[PATH_MAX];
+	int r;
+
+	strcpy(copy, in->preload);
+	r = path_join(path, PATH_MAX, dirname(copy), name);
+	if (r == 0 && access(path, R_OK) < 0)
+		r = -errno;
+	return r;
+}
+
 /* The run and the protection of these files both need the result, so it is kept. */
 int installed_find(struct installed *ret, char *why, size_t size)
 {

@@ -23,5 +23,9 @@ struct installed {
  * as another user and cannot is an error; no helper of the calling user replaces it.
  */
 int installed_find(struct installed *ret, char *why, size_t size);
+/* The hooks of agents that are files, which stand beside libpale.so; ended by NULL. */
+extern const char *const installed_hooks[];
+/* The path of such a file: 0 or -errno. */
+int installed_beside(const struct installed *in, const char *name, char path[PATH_MAX]);
 
 #endif

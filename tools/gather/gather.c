@@ -200,7 +200,7 @@ static int gather_project(struct gather *g)
 
 static int gather_self(struct gather *g)
 {
-	char list[RUNTIME_CANDIDATES][PATH_MAX], usual[PATH_MAX], why[2 * PATH_MAX];
+	char list[RUNTIME_CANDIDATES][PATH_MAX], usual[PATH_MAX], hook[PATH_MAX], why[2 * PATH_MAX];
 	size_t n = runtime_candidates(list);
 	struct installed in = { 0 };
 	struct stat st;
@@ -219,6 +219,9 @@ static int gather_self(struct gather *g)
 		r = protect(g, in.preload);
 	if (r == 0 && in.helper[0])
 		r = protect(g, in.helper);
+	for (size_t i = 0; r == 0 && installed_hooks[i]; i++)
+		if (installed_beside(&in, installed_hooks[i], hook) == 0)
+			r = protect(g, hook);
 	if (r == 0)
 		r = hide(g, g->dirs.state);
 	/* Skips links that another user may have put there: their target could be any place. */

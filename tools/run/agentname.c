@@ -160,6 +160,7 @@ static bool has_local(const char *program, const char *word, const char *workspa
 struct search {
 	const char *workspace; /* as given, or NULL */
 	bool open;
+	const char *const *rest; /* the words after the agent's own; or NULL */
 };
 
 static const struct agent_profile *of_runner(size_t i, const struct command *c, struct search *s)
@@ -174,6 +175,8 @@ static const struct agent_profile *of_runner(size_t i, const struct command *c, 
 	word = command_arg(c, at);
 	if (!*word)
 		return NULL;
+	/* npm and the like take options after the name for their own. */
+	s->rest = runners[i].word ? NULL : c->args + at + 1;
 	if (runners[i].runs == RUNS_FILE)
 		return of_file(word, s->workspace);
 	s->open = s->open || has_local(c->program, word, s->workspace);
@@ -201,6 +204,7 @@ static const struct agent_profile *of_command(const struct command *c, struct se
 	const struct agent_profile *a = agent_of_command(c->program);
 
 	s->open = s->open || starts_open(c, s->workspace);
+	s->rest = word_of(c) ? c->args : NULL;
 	for (size_t i = 0; !a && i < NELEM(runners); i++)
 		if (strcmp(c->program, runners[i].program) == 0)
 			a = of_runner(i, c, s);
@@ -221,23 +225,39 @@ static const char *no_agent(const struct agent_profile *a, const char *program)
 	return name;
 }
 
-const char *agent_name(char *const *argv, const char *workspace)
+static const struct agent_profile *search(char *const *argv, struct search *s)
 {
 	struct command c = { .program = path_basename(argv[0]), .args = (const char *const *)argv + 1 },
 		       inner;
-	struct search s = { .workspace = workspace };
 	const struct agent_profile *a;
 	struct program p;
 
 	while (c.args[c.n])
 		c.n++;
-	a = of_command(&c, &s);
+	a = of_command(&c, s);
 	for (unsigned depth = 0; !a && depth < LIMIT_DEPTH && command_unwrap(&c, &inner); depth++) {
 		c = inner;
-		a = of_command(&c, &s);
+		a = of_command(&c, s);
 	}
-	if (!a && word_of(&c) && program_find(word_of(&c), &p) == 0)
-		a = of_file(p.found, workspace);
+	if (!a && word_of(&c) && program_find(word_of(&c), &p) == 0) {
+		a = of_file(p.found, s->workspace);
+		s->rest = c.args;
+	}
+	return a;
+}
+
+size_t agent_words_at(char *const *argv, const char *workspace)
+{
+	struct search s = { .workspace = workspace };
+
+	return search(argv, &s) && s.rest ? (size_t)(s.rest - (const char *const *)argv) : 0;
+}
+
+const char *agent_name(char *const *argv, const char *workspace)
+{
+	struct search s = { .workspace = workspace };
+	const struct agent_profile *a = search(argv, &s);
+
 	return a && !s.open ? a->name : no_agent(a, path_basename(argv[0]));
 }
 

@@ -35,6 +35,7 @@
 #include "reach.h"
 #include "run_impl.h"
 #include "surface.h"
+#include "toolhook.h"
 
 static int check_workspace(const struct run *r)
 {
@@ -197,6 +198,8 @@ static int prepare(struct run *r, enum level level)
 		e = check_workspace(r);
 	if (e == 0)
 		e = find_program(r);
+	if (e == 0)
+		e = toolhook_install(r);
 	if (e == 0 && relocation_make(&r->relocation, &r->bundle, &r->environment, r->program.found) < 0)
 		e = EXIT_PALE;
 	if (e == 0)
@@ -368,6 +371,8 @@ static int run_session(struct run *r)
 	if (*r->swept)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
+	if (end.code == 0)
+		end.code = toolhook_check(r);
 	if (end.code == 0) {
 		worked_begin(&r->dirs, &r->launch.image, r->bundle.workspace);
 		state_dirs_make(&r->launch.image);
@@ -416,6 +421,10 @@ static int run_nested(struct run *r)
 		code = find_program(r);
 	if (code == 0)
 		code = nested_narrow(&r->launch, &r->bundle);
+	if (code == 0)
+		code = toolhook_install(r);
+	if (code == 0)
+		code = toolhook_check(r);
 	if (code == 0)
 		code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (code)

@@ -25,6 +25,7 @@
 #include "tools/question/command_chain.h"
 #include "tools/question/question.h"
 #include "tools/run/run.h"
+#include "tools/run/toolhook.h"
 #include "tools/sessions/sessions.h"
 
 struct explainer {
@@ -114,17 +115,19 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	const struct decision *d = &v->d;
 	const struct trace *t = &v->t;
 	const struct image *img = &v->from;
+	const char *lacks = q->req.op == OP_TOOL ? toolhook_lacks(x->loaded.bundle.agent) : NULL;
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
-	json_array_append_new(
-		x->list,
-		json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, sO?, so}", "op", op_name(q->req.op),
-			  "target", json_text(q->target), "host", destination_to_json(q), "verdict",
-			  verdict_name(d->verdict), "reason", reason_text(d->reason), "why", json_text(why),
-			  "rule", rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t), "message",
-			  json_text(decision_message(&x->image, d)), "change", json_text(change), "builtin",
-			  q->builtin, "granted", v->granted, "coverage", coverage_to_json(v)));
+	json_array_append_new(x->list,
+			      json_pack("{ss, so, so, ss, ss, so, so, so, so, so, sb, sO?, so, so}", "op",
+					op_name(q->req.op), "target", json_text(q->target), "host",
+					destination_to_json(q), "verdict", verdict_name(d->verdict), "reason",
+					reason_text(d->reason), "why", json_text(why), "rule",
+					rule_to_json(img, d->rule), "beaten", beaten_to_json(img, d, t),
+					"message", json_text(decision_message(&x->image, d)), "change",
+					json_text(change), "builtin", q->builtin, "granted", v->granted,
+					"coverage", coverage_to_json(v), "lacks", json_text(lacks)));
 }
 
 static void print_rule(const struct image *img, const char *label, uint32_t i, const char *note)
@@ -146,6 +149,19 @@ static void print_rule(const struct image *img, const char *label, uint32_t i, c
 		tool = home_tool(r->line, &n);
 	if (tool)
 		printf("       %.*s\n", (int)n, tool);
+}
+
+/* A rule about tools holds where the agent asks. */
+static void print_hook(const char *agent)
+{
+	const char *lacks = toolhook_lacks(agent);
+
+	if (!agent || !*agent)
+		puts("note   it holds for agents that ask by a hook: claude, codex, opencode");
+	else if (lacks)
+		printf("note   it does not hold for %s: %s\n", agent, lacks);
+	else
+		printf("note   %s asks by a hook, which pale run adds\n", agent);
 }
 
 /* All lines are indented like the first. */
@@ -217,6 +233,8 @@ static void report_text(struct explainer *x, const struct question *q, const str
 			       "open");
 	if (v->coverage)
 		print_coverage(v);
+	if (q->req.op == OP_TOOL)
+		print_hook(x->loaded.bundle.agent);
 	if (q->missing)
 		puts("note   no such program in PATH: judged by its name");
 	if (message) {
