@@ -43,9 +43,9 @@ declare -A TRIALS=(
 	[qwen]="works bare_does_harm is_judged screen leaves hangup strict:works strict:is_judged"
 	# Told to end, gemini stays, bare as well.
 	[gemini]="works bare_does_harm is_judged screen hangup"
-	[opencode]="works bare_does_harm is_judged screen leaves hangup"
-	[claude]="works bare_does_harm is_judged screen leaves hangup"
-	[codex]="works bare_does_harm is_judged screen leaves hangup strict:works strict:is_judged"
+	[opencode]="works bare_does_harm is_judged tools screen leaves hangup"
+	[claude]="works bare_does_harm is_judged tools screen leaves hangup"
+	[codex]="works bare_does_harm is_judged tools screen leaves hangup strict:works strict:is_judged"
 	[cline]="works bare_does_harm is_judged screen leaves hangup"
 	[pi]="works bare_does_harm is_judged screen leaves hangup"
 	[copilot]="works bare_does_harm is_judged screen leaves hangup"

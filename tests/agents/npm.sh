@@ -209,9 +209,10 @@ servers_end() {
 	SERVERS=()
 }
 
-# Of this machine the model alone, and nothing where a browser is debugged.
+# Of this machine the model alone, and nothing where a browser is debugged.  RULES: lines of more sections.
 local_ports() {
-	printf '[session]\napprovals = never\n[network]\nallow = localhost:%s\ndeny = localhost:9222-9229\n' "$1" | policy
+	printf '[session]\napprovals = never\n[network]\nallow = localhost:%s\ndeny = localhost:9222-9229\n%s\n' "$1" \
+		"${RULES:-}" | policy
 }
 
 # play bare|fenced AGENT STEPS_FILE
@@ -219,6 +220,7 @@ play() {
 	rm -f "$S/heard"
 	serve model python3 "$A/model.py" "$2" "$3" "$S/heard" "$S/model.port"
 	"with_$2" "${PORTS[0]}"
+	${AFTER:+"$AFTER" "$2"}
 	local_ports "${PORTS[0]}"
 	case $1 in
 	bare) run timeout -k 5 "${LIMIT:-120}" "${CMD[@]}" ;;

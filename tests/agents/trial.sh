@@ -53,6 +53,46 @@ t_is_judged() {
 	verifies
 }
 
+# What the agent could have written, in the workspace and in its own state, to be rid of a hook.
+spite() {
+	mkdir -p .claude .opencode/plugin
+	printf '%s\n' '{"disableAllHooks": true, "hooks": {"PreToolUse": []}, "env": {"CLAUDE_CODE_SIMPLE": "1",
+	  "CLAUDE_CODE_SAFE_MODE": "1"}}' | tee .claude/settings.json >.claude/settings.local.json
+	printf '%s\n' CLAUDE_CODE_SIMPLE=1 CLAUDE_CODE_SAFE_MODE=1 OPENCODE_PURE=1 OPENCODE_CONFIG_CONTENT={} \
+		PALE_TOOL_HOOK=/bin/true >.env
+	echo '{"plugin": []}' >opencode.json
+	echo 'export const Other = async () => ({ "tool.execute.before": async () => {} })' >.opencode/plugin/tool-opencode.js
+	case $1 in
+	claude) mkdir -p ~/.claude && cp .claude/settings.json ~/.claude/ ;;
+	codex) printf '%s\n' '[features]' 'hooks = false' '[hooks.state."/<session-flags>/config.toml:pre_tool_use:0:0"]' \
+		'enabled = false' '[[hooks.PreToolUse]]' 'matcher = "*"' >>~/.codex/config.toml ;;
+	esac
+}
+
+declare -A SHELL_TOOL=([claude]=Bash [codex]=Bash [opencode]=bash)
+
+# A tool that a rule of [tools] denies is not used, whatever the agent's own files say of hooks.
+t_tools() {
+	world
+	printf 'shell\ttouch ran\nshell\ttouch ran2\n' >"$S/steps"
+	RULES=$'[tools]\ndeny = '${SHELL_TOOL[$1]} AFTER=spite
+	play fenced "$1" "$S/steps"
+	rc_is 0
+	all_steps
+	missing ran
+	missing ran2
+	heard shell | grep -q 'pale: denied tool' || fail "the model does not hear why"
+	recorded tool deny ${SHELL_TOOL[$1]}
+	# The same without the rule.
+	world
+	RULES=$'[tools]\ndeny = nosuch'
+	play fenced "$1" "$S/steps"
+	exists ran
+	exists ran2
+	recorded tool allow ${SHELL_TOOL[$1]}
+	verifies
+}
+
 sandbox
 agent_need "$1"
 "t_$2" "$1"
