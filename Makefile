@@ -541,6 +541,7 @@ uninstall:
 	@for f in $(SYSTEM_FILES); do [ ! -e "$$f" ] || { head -1 "$$f" | grep -qxF '$(OWNED)' && rm -f "$$f"; } || \
 		echo "$$f stays: it is not of the installation in $(PREFIX)"; done
 	-rmdir $(LIB) $(LIBEXEC) 2>/dev/null
+	@echo "left: $(DESTDIR)/etc/pale, $(DESTDIR)/var/lib/pale, the user pale, and of each user ~/.config/pale, ~/.local/state/pale and ~/.local/share/pale"
 
 # --- the Debian package ----------------------------------------------------------------------------
 

@@ -32,5 +32,6 @@ def encode(members):
     out.append(struct.pack("=I", len(sources)))
     for layer, path, content in sources:
         raw = content.encode()
-        out.append(struct.pack("=I", layer) + text(path) + struct.pack("=I", len(raw)) + raw)
+        # No other file takes it in.
+        out.append(struct.pack("=I", layer) + text(path) + text("") + struct.pack("=I", len(raw)) + raw)
     return b"".join(out)

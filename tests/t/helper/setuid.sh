@@ -125,6 +125,7 @@ on_installation() {
 	done
 	run make --no-print-directory -s -C "$T_SOURCE" uninstall PREFIX="$PREFIX" DESTDIR=
 	rc_is 0 "make uninstall"
+	out_has "left: /etc/pale, /var/lib/pale, the user pale"
 	for f in /etc/systemd/system/pale-helper.socket /etc/systemd/system/pale-helper@.service /etc/tmpfiles.d/pale.conf \
 		/etc/pam.d/pale "$HELPER" "$PREFIX/bin/pale"; do
 		missing "$f"
