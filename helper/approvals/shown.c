@@ -66,7 +66,7 @@ static size_t list_unset(const struct helper *h, const struct request *req, cons
 	return n;
 }
 
-/* An entry with the name of `entry` is one of list[from] to list[to - 1], of which a NULL is the end. */
+/* True if list, from `from` up to `to` or its NULL, has an entry with the name of `entry`. */
 static bool is_among(const char *const *list, size_t from, size_t to, const char *entry)
 {
 	size_t len = strcspn(entry, "=");

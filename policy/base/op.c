@@ -93,6 +93,15 @@ const char *op_name(enum op op)
 	return (unsigned)op < OP_COUNT ? ops[op].name : "?";
 }
 
+const char *op_section(enum op op)
+{
+	if (op == OP_EXEC)
+		return "commands";
+	if (op == OP_TOOL)
+		return "tools";
+	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
+}
+
 const char *verdict_name(enum verdict v)
 {
 	switch (v) {

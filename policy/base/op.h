@@ -220,6 +220,8 @@ struct decision {
 /* Names for people and for the ledger; static, never NULL ("?" for an unknown value).
  * async-signal-safe. */
 const char *op_name(enum op op);
+/* The section of a policy with the rules about it: "commands", "tools", "network" or "files"; static. */
+const char *op_section(enum op op);
 const char *verdict_name(enum verdict v);
 /* Sentence fragment, e.g. "outside the workspace".  async-signal-safe. */
 const char *reason_text(enum reason r);

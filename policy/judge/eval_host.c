@@ -3,7 +3,8 @@
  *
  * A connection is judged by the name that led to it.  The address counts by itself only where there is no
  * name; otherwise it is a check on the name: a public name that leads to a private address is a rebinding,
- * which is asked about where a rule allows the name and the address is one of a company's network.
+ * which is asked about where a rule allows the name and the address is one of an organization's network
+ * (ADDR_SITE).
  * Only a rule for that very address opens a link-local or metadata address.
  *
  * Where the operator denies or asks about a host without a port, a preset's rules for the very same host do
@@ -277,7 +278,7 @@ static void check_addr(struct host_query *q, bool named, struct decision *d)
 			decision_tighten(d, &by_addr);
 	} else if (q->class != (is_localhost(q) ? ADDR_LOOPBACK : ADDR_PUBLIC) &&
 		   d->verdict != VERDICT_DENY) {
-		/* A name that a rule allows may be that of a mirror in the company's network. */
+		/* A name that a rule allows may be that of a mirror in an organization's network. */
 		bool may_be_mirror = named && d->verdict == VERDICT_ALLOW && q->class == ADDR_SITE &&
 				     q->kinds != SAYS_DATAGRAM;
 

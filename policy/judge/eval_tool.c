@@ -1,9 +1,9 @@
 /*
  * Rules about an agent's own tools against the name of one, `*` standing for any characters.
  *
- * Upper and lower case are one: what one agent calls WebFetch another calls webfetch.  Specificity: 2 for
- * each character that is no `*`, 1 more where there is no `*`.  What no rule names is allowed: what a tool
- * then does is judged by the rules about files, commands and hosts.  The rules are read one after the
+ * Upper and lower case are the same: what one agent calls WebFetch another calls webfetch.  Specificity: 2
+ * for each character that is no `*`, 1 more where there is no `*`.  What no rule names is allowed: what a
+ * tool then does is judged by the rules about files, commands and hosts.  The rules are read one after the
  * other, since a session uses few tools in a second.
  */
 #include "eval.h"
@@ -17,7 +17,8 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* The pattern up to here is matched; where that fails later, the last `*` takes one character more. */
+/* Everything before pattern and name matches.  Where the rest does not, the last `*` takes one more
+ * character. */
 static bool tool_matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *from = name;
@@ -51,12 +52,7 @@ static unsigned specificity(const char *pattern)
 	return spec + exact;
 }
 
-static bool is_tool(const struct image_rule *r)
-{
-	return r->kind >= RULE_TOOL_ALLOW && r->kind <= RULE_TOOL_DENY;
-}
-
-/* No name could be a path or a pattern, or be hard to read for a human who is asked about it. */
+/* A name that cannot be taken for a path or a pattern, and that a human can read. */
 static bool is_name(const char *name)
 {
 	size_t n = 0;
@@ -77,10 +73,11 @@ void eval_tool(const struct image *img, const struct request *req, struct decisi
 	for (uint32_t i = 0; (r = image_rule(img, i)); i++) {
 		const char *pattern = image_str(img, r->pattern);
 		enum verdict v = rule_verdict((enum rule_kind)r->kind);
-		unsigned spec = specificity(pattern);
+		unsigned spec;
 
-		if (!is_tool(r) || !tool_matches(pattern, req->path))
+		if (!rule_is_tool((enum rule_kind)r->kind) || !tool_matches(pattern, req->path))
 			continue;
+		spec = specificity(pattern);
 		ballot_cast(&b, r->layer, ballot_key(spec, r->rank, verdict_weight(v)), v, i);
 		trace_add(t, i, v, spec);
 	}
@@ -95,7 +92,7 @@ bool image_has_tools(const struct image *img)
 		const struct image_rule *r;
 
 		for (uint32_t i = 0; (r = image_rule(&at, i)); i++)
-			if (is_tool(r))
+			if (rule_is_tool((enum rule_kind)r->kind))
 				return true;
 	} while (image_outer(&at, &at));
 	return false;

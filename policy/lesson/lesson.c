@@ -257,17 +257,6 @@ static int judge_event(struct lessons *l, struct lesson_event *e)
 	return r == -ENOMEM ? r : 0;
 }
 
-static const char *section_of(const struct lesson_event *e)
-{
-	enum op op = op_by_name(e->r.op);
-
-	if (op == OP_EXEC)
-		return "commands";
-	if (op == OP_TOOL)
-		return "tools";
-	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
-}
-
 static bool is_read(const struct lesson_event *e)
 {
 	return strcmp(e->r.access, "r") == 0;
@@ -275,7 +264,7 @@ static bool is_read(const struct lesson_event *e)
 
 static struct lesson *group_of(struct lessons *l, const struct lesson_event *e)
 {
-	const char *section = section_of(e);
+	const char *section = op_section(op_by_name(e->r.op));
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct lesson_event *first = &l->events[l->list[i].events[0]];

@@ -299,7 +299,7 @@ int lint_reach(struct lint *l)
 		if (!lint_own(l, r) || asks[r->kind].op == OP_NONE)
 			continue;
 		winner = winner_of(l, i);
-		/* To yield to the file that it was written for is what a base is for. */
+		/* A base exists to be overridden. */
 		if (winner && r->rank == RANK_BASE && winner->rank > RANK_BASE && winner->layer == r->layer)
 			continue;
 		if (winner && report_reach(l, r, winner) < 0)

@@ -21,13 +21,17 @@ void diags_init(struct diags *d)
 	memset(d, 0, sizeof(*d));
 }
 
+static void diag_done(struct diag *g)
+{
+	free(g->file);
+	free(g->text);
+	free(g->hint);
+}
+
 void diags_done(struct diags *d)
 {
-	for (size_t i = 0; i < d->n; i++) {
-		free(d->list[i].file);
-		free(d->list[i].text);
-		free(d->list[i].hint);
-	}
+	for (size_t i = 0; i < d->n; i++)
+		diag_done(&d->list[i]);
 	free(d->list);
 	memset(d, 0, sizeof(*d));
 }
@@ -63,4 +67,19 @@ int diag_add(struct diags *d, enum severity sev, const char *code, const char *f
 	*new = g;
 	d->n++;
 	return 0;
+}
+
+void diags_forget(struct diags *d, const char *file)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (strcmp(d->list[i].file, file) != 0) {
+			d->list[kept++] = d->list[i];
+			continue;
+		}
+		d->n_errors -= d->list[i].severity == SEVERITY_ERROR;
+		diag_done(&d->list[i]);
+	}
+	d->n = kept;
 }

@@ -170,7 +170,8 @@ int parser_read_source(struct parser *ps, const struct source *src)
 		publish(ps);
 	else
 		rollback(ps, n_rules, n_environ);
-	ps->lost = src->as && (ps->lost || ps->d->n_errors > errors);
+	ps->lost = (ps->lost & ~source_bit(ps, src)) |
+		   (src->as && ps->d->n_errors > errors ? source_bit(ps, src) : 0);
 	free(ps->mine_preset.name);
 	for (size_t i = 0; i < ps->n_seen; i++)
 		free(ps->seen[i].header);

@@ -32,6 +32,9 @@ void diags_done(struct diags *d);
 int diag_add(struct diags *d, enum severity sev, const char *code, const char *file, unsigned line,
 	     unsigned col, const char *hint, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
+/* Removes the findings about that file, errors too, for a text of it that no longer counts. */
+void diags_forget(struct diags *d, const char *file);
+
 /* SOURCE_ENV and SOURCE_ENV_PROJECT are .env files (envfile.h): the operator's own, which ranks between the
  * preset and the user's file, and the project's, which may only tighten. */
 enum source_layer {

@@ -149,7 +149,8 @@ struct parser {
 	struct bundle *grown;
 
 	const struct source *src;
-	bool lost;			      /* a file that the next one takes in has errors */
+	/* A bit for each of the last 64 sources, by its index: it is taken in and has errors. */
+	uint64_t lost;
 	struct setting_value mine[SET_COUNT]; /* added to `set` if the file has no error */
 	struct limit_value mine_limits[LIMIT_VALUES];
 	struct preset_choice mine_preset;
@@ -174,6 +175,8 @@ int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *c
 
 /* Applies one `key = value` of a known section.  0 or -ENOMEM; findings go to ps->d. */
 int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* The bit of a source in ps->lost. */
+uint64_t source_bit(const struct parser *ps, const struct source *s);
 /* parse_agents.c: the profiles of all agents, beneath the preset's rank.  0 or -ENOMEM. */
 int parser_read_agents(struct parser *ps);
 /* Reads one source into the policy: 0 or -ENOMEM.  An error in the file increases d->n_errors. */

@@ -321,16 +321,21 @@ int taking_parse(const char *value, struct taking *ret)
 		       : -EINVAL;
 }
 
-/* The files right before the current one are those that it takes in, and theirs. */
-static bool is_taken(const struct parser *ps, const char *value)
+uint64_t source_bit(const struct parser *ps, const struct source *s)
+{
+	return UINT64_C(1) << ((size_t)(s - ps->b->sources) % 64);
+}
+
+/* The files right before the current one are those that it takes in, and theirs.  NULL: not found. */
+static const struct source *taken(const struct parser *ps, const char *value)
 {
 	for (const struct source *s = ps->src; s > ps->b->sources && s[-1].as; s--)
 		if (strcmp(s[-1].as, value) == 0)
-			return true;
-	return false;
+			return s - 1;
+	return NULL;
 }
 
-/* The caller has said already why the file is not there. */
+/* The caller has reported why the file is not there. */
 static bool is_said(const struct parser *ps, const struct ini_pair *pair)
 {
 	for (size_t i = 0; i < ps->d->n; i++) {
@@ -345,18 +350,18 @@ static bool is_said(const struct parser *ps, const struct ini_pair *pair)
 /* A file that is not there is an error, so that no policy holds without its base. */
 static int on_take(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
-	const bool lost = ps->lost;
+	const struct source *s = taken(ps, pair->value);
 
 	if (ps->src->layer != SOURCE_USER && ps->src->layer != SOURCE_PROJECT &&
 	    ps->src->layer != SOURCE_PROJECT_TRUSTED)
 		return parser_error(ps, pair, "take-here", "put that file into /etc/pale/policy.d",
 				    "`%s` stands in a user's or a project's policy alone", def->key);
-	ps->lost = false;
-	if (lost)
-		return parser_error(ps, pair, "take-errors", NULL, "what is taken in has errors");
-	if (is_taken(ps, pair->value) || is_said(ps, pair))
+	if (s && ps->lost & source_bit(ps, s))
+		return parser_error(ps, pair, "take-errors", NULL,
+				    "the file that this line takes in has errors");
+	if (s || is_said(ps, pair))
 		return 0;
-	return parser_error(ps, pair, "take-in", NULL, "`%s` is not read here", def->key);
+	return parser_error(ps, pair, "take-in", NULL, "the file of this `%s` was not read", def->key);
 }
 
 static bool is_capital(const char *s)

@@ -47,8 +47,8 @@ static enum script script_of(uint32_t cp)
 /* The letters without a Latin one that looks like them, by their place in the alphabet's block: capitals,
  * then small ones. */
 #define BIT(n) (1u << (n))
-/* D Th L X P S F Ps, and in capitals G and O */
-#define GREEK_SMALL (BIT(3) | BIT(7) | BIT(10) | BIT(13) | BIT(15) | BIT(18) | BIT(20) | BIT(23))
+/* Delta Theta Lambda Xi Pi Sigma Phi Psi; as capitals also Gamma and Omega */
+#define GREEK_SMALL (BIT(3) | BIT(7) | BIT(10) | BIT(13) | BIT(15) | BIT(18) | BIT(21) | BIT(23))
 #define GREEK_BIG   (BIT(2) | GREEK_SMALL | BIT(24))
 /* B D Zh I J L F Ts Ch Sh Shch, the hard sign, Y E Yu Ya, and in capitals G and P */
 #define CYRILLIC_SMALL                                                                                       \
@@ -56,7 +56,7 @@ static enum script script_of(uint32_t cp)
 	 BIT(25) | BIT(26) | BIT(27) | BIT(29) | BIT(30) | BIT(31))
 #define CYRILLIC_BIG (CYRILLIC_SMALL | BIT(3) | BIT(15))
 
-/* No other script, and no sign, has a letter that looks like it. */
+/* No Latin letter and no sign looks like it. */
 static bool is_distinct(uint32_t cp, enum script script)
 {
 	const uint32_t first = script == SCRIPT_GREEK ? 0x391 : 0x410;

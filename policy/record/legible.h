@@ -7,8 +7,8 @@
 
 /*
  * The length of the word at s: ASCII letters and digits, and every byte that is not ASCII; 0 where none
- * begins. *ret_legible: all of it is letters of one script, from left to right, as people write them, and not
- * all of them look like letters of another script.
+ * begins. *ret_legible: all of it is letters of one script that is written from left to right, and at least
+ * one of them looks like no Latin letter.
  */
 size_t legible_word(const char *s, bool *ret_legible);
 

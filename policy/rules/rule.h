@@ -85,6 +85,11 @@ enum rule_kind {
 };
 
 /* A rule owns its strings. */
+static inline bool rule_is_tool(enum rule_kind kind)
+{
+	return kind >= RULE_TOOL_ALLOW && kind <= RULE_TOOL_DENY;
+}
+
 struct rule {
 	enum rule_kind kind;
 	enum layer layer;

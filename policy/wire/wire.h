@@ -93,9 +93,9 @@ struct wire_denial {
 
 /*
  * ioctl(2, WIRE_TOOL, struct wire_tool *): `pale tool hook` asks the supervisor about a tool that the agent
- * is about to use.  0, or -EACCES; the reason is written to the caller's standard error as for any denial.
- * A question is answered before the call returns.  Where there is no supervisor, no terminal uses this
- * number.
+ * is about to use.  0; -EACCES, and the reason is written to the caller's standard error as for any denial;
+ * or another -errno, and nothing is written.  A question is answered before the call returns.  Where there is
+ * no supervisor, no terminal uses this number.
  */
 #define WIRE_TOOL 0x70616c67u
 struct wire_tool {

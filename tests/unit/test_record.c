@@ -269,6 +269,8 @@ START_TEST(words_that_cannot_mislead)
 		{ "\u0430\u0440\u0440", false },       /* all of them look Latin */
 		{ "\u043f\u0440\u043e\u043a", false }, /* so may these */
 		{ "\u03bf\u03bd", false },
+		{ "\u03a5\u039f\u03a5", false },	       /* Upsilon and Omicron look Latin, */
+		{ "\u03a6", true },			       /* Phi does not */
 		{ "\u0442\u0435\u0441\u0442\u044b1x", false }, /* Russian and Latin */
 		{ "\u03bb\u044b", false },
 		{ "a\u6f22", false },

@@ -55,8 +55,6 @@ void progress_end(void)
 	(void)fflush(stderr);
 }
 
-/* Prints a line of printable ASCII, whatever its arguments hold (paths, words of files, a helper's
- * messages). */
 void talk(const char *fmt, ...)
 {
 	_cleanup_free_ char *line = NULL;
@@ -156,9 +154,8 @@ enum form {
 	FORM_RECORDED, /* backslashes stay, since the ledger escaped with them */
 };
 
-/* All text that pale itself prints goes through here; text_escaped() is the same for what other programs
- * print. Only where utf8 is true is a word that is not ASCII left as it is, and only one that cannot mislead.
- */
+/* Escapes what could mislead; text_escaped() does the same without a locale, for the library and the helper.
+ * Where utf8 is true, a word that legible_word() lets through is left as it is. */
 static char *visible(const char *s, enum form form, bool utf8)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -331,7 +331,7 @@ void card_title(const json_t *card, const char *session, char *buf, size_t size)
 }
 
 #define CARD_INDENT 12 /* columns before the text of a line */
-#define CARD_ROOM   20 /* of a narrow terminal */
+#define CARD_ROOM   20 /* the least columns for text */
 
 /* Columns for the text of a line on a terminal, else 0. */
 static size_t card_room(FILE *f)

@@ -26,7 +26,7 @@ enum card_part { CARD_WHAT, CARD_WHERE, CARD_RISK, CARD_RULES, CARD_DIGEST };
 struct card_line {
 	char label[CARD_LABEL]; /* printable ASCII; "" continues the line above */
 	char *text;		/* printable ASCII, owned */
-	char *said;		/* what that shows, for print_recorded(), owned */
+	char *said;		/* the same before escaping, for print_recorded(), owned */
 	enum card_part part;
 };
 

@@ -91,7 +91,7 @@ static int ignore_in_git(int dir)
 	return write_new(dir, ".gitignore", text);
 }
 
-/* For the operator, who finds directories that are called by digests. */
+/* For the operator: the directory's name is only a hash. */
 static int name_workspace(int dir, const char *workspace)
 {
 	char text[PATH_MAX + 1];
@@ -235,14 +235,16 @@ static int open_below(const char *top, const char *state, char path[PATH_MAX])
 	return fd;
 }
 
-/* The components that pale makes are opened one by one, those of the operator's own as they are. */
+/* Opens the directories that pale makes one by one and without following links; those above them may be
+ * links. */
 static int open_state(const struct relocation *rel, const struct bundle *b, char path[PATH_MAX])
 {
-	const char *below = rel->state + strlen(rel->state) - strlen(STATE_BELOW) - STATE_NAME;
 	_cleanup_free_ char *top = NULL;
+	const char *below;
 
 	if (rel->state[0] != '/')
 		return open_below(b->workspace, rel->state, path);
+	below = rel->state + strlen(rel->state) - strlen(STATE_BELOW) - STATE_NAME;
 	top = strndup(rel->state, (size_t)(below - rel->state) - 1);
 	return top ? open_below(top, below, path) : -ENOMEM;
 }

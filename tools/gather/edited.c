@@ -75,8 +75,9 @@ int bundle_put_source(struct bundle *b, enum source_layer layer, const char *pat
 		at++;
 	if (at < b->n_sources) {
 		named = TAKE_PTR(b->sources[at].path);
+		diags_forget(d, named);
 		for (first = at; first > 0 && b->sources[first - 1].as;)
-			first--;
+			diags_forget(d, b->sources[--first].path);
 		drop(b, first, at + 1);
 		at = first;
 	} else {

@@ -364,18 +364,16 @@ static int gather_workspace(struct gather *g)
 	return set_field(&g->b->workspace, workspace);
 }
 
-/* The directory that the session around moved the state to.  What a session says here gives it nothing that
- * the session around does not have. */
+/* The directory that the session around moved the state to.  A session may set the variable to any path: its
+ * policy can only be narrower than that of the session around it. */
 static int state_around(char ret[PATH_MAX])
 {
 	const char *data = getenv("XDG_DATA_HOME");
-	size_t n = data ? strlen(data) : 0;
+	const char *place = data ? strrchr(data, '/') : NULL;
 
-	if (n < 6 || n >= PATH_MAX || data[0] != '/' || strcmp(data + n - 5, "/data") != 0)
+	if (!place || data[0] != '/' || place == data || strcmp(place, "/data") != 0)
 		return -ENOENT;
-	memcpy(ret, data, n - 5);
-	ret[n - 5] = '\0';
-	return 0;
+	return snprintf(ret, PATH_MAX, "%.*s", (int)(place - data), data) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 static int state_of_workspace(const struct gather *g, char ret[PATH_MAX])

@@ -174,7 +174,7 @@ int policy_load_with(const struct policy_file *f, const char *text, size_t len, 
 		     struct diags *d)
 {
 	struct bundle b;
-	int gathered = bundle_gather_without(f->o, &b, d), r = gathered;
+	int r = bundle_gather_without(f->o, &b, d);
 
 	if (r == -EBADMSG && b.workspace && b.home)
 		r = 0;
@@ -186,5 +186,5 @@ int policy_load_with(const struct policy_file *f, const char *text, size_t len, 
 		r = lint_loaded(l, d);
 	bundle_done(&b);
 	diags_drop(d, diag_is_of_preset, NULL);
-	return r < 0 ? r : gathered;
+	return r < 0 ? r : d->n_errors ? -EBADMSG : 0;
 }

@@ -208,9 +208,14 @@ int presets_compare(const struct dirs *dirs, const struct policy *p, char since[
 {
 	const char *preset = p->preset ? p->preset : "agent";
 	_cleanup_free_ char *old = NULL, *now = NULL;
-	char path[PATH_MAX];
+	char path[PATH_MAX], own[VERSION_MAX];
 	size_t len;
-	int r = find_known(dirs, p->version, since);
+	int r;
+
+	presets_version(own);
+	if (p->version && strcmp(p->version, own) == 0)
+		return 0;
+	r = find_known(dirs, p->version, since);
 
 	if (r == 0)
 		r = known_path(dirs, since, path);

@@ -1,8 +1,8 @@
 /*
  * Files that a policy takes in: `include = PATH sha256:HEX` and `extends = PATH sha256:HEX`.
  *
- * The hash is the trust: the author of the policy chose that very text, so it counts as if the policy said
- * it.  A project's policy names files of its workspace alone, so that it can make pale read no other.
+ * A file with the right hash is trusted as the policy itself is: its author chose that exact text.  A
+ * project's policy names files of its workspace alone, so that it can make pale read no other.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static int find_file(struct take *k)
 	int r;
 
 	if (strncmp(k->name, "~/", 2) == 0)
-		return path_join(k->path, sizeof(k->path), k->t->b->home, k->name + 2);
+		return path_normalise(k->t->b->home, k->name + 2, k->path, sizeof(k->path));
 	r = snprintf(dir, sizeof(dir), "%.*s/", (int)(path_basename(k->t->path) - k->t->path), k->t->path);
 	return r >= (int)sizeof(dir) ? -ENAMETOOLONG : path_normalise(dir, k->name, k->path, sizeof(k->path));
 }
@@ -79,7 +79,7 @@ static bool is_project(enum source_layer layer)
 	return layer == SOURCE_PROJECT || layer == SOURCE_PROJECT_TRUSTED;
 }
 
-/* In the workspace, and not by a link that leads out of it. */
+/* In the workspace, and not reached by a symbolic link. */
 static bool is_in_workspace(const struct take *k)
 {
 	char real[LIMIT_PATH];
@@ -91,11 +91,13 @@ static bool is_in_workspace(const struct take *k)
 /* Why the file may not be taken in here, whatever it says; NULL if it may. */
 static const char *wrong_place(const struct take *k)
 {
-	unsigned depth = 1, files = 0;
+	unsigned depth = 1, files;
 
 	for (const struct taker *t = k->t; t; t = t->above, depth++)
 		if (strcmp(t->path, k->path) == 0)
 			return "is this file, or one that takes it in";
+	/* Those that are being read are not in the bundle yet. */
+	files = depth - 2;
 	for (size_t i = 0; i < k->t->b->n_sources; i++)
 		files += k->t->b->sources[i].as != NULL;
 	if (depth > TAKE_DEPTH + 1)
@@ -103,7 +105,9 @@ static const char *wrong_place(const struct take *k)
 	if (files >= TAKE_FILES)
 		return "is one too many: 32 files may be taken in";
 	if (is_project(k->t->layer) && !is_in_workspace(k))
-		return "is not in the workspace, or a link leads there: a project's policy takes in no other";
+		return "is not in the workspace, or is reached by a symbolic link: a project's policy takes "
+		       "in no "
+		       "such file";
 	return NULL;
 }
 

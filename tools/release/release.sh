@@ -1,10 +1,10 @@
 #!/bin/bash
 # A release of the commit that is checked out, bit for bit the same wherever it is made: release.sh DIRECTORY [KEY]
 #
-# DIRECTORY gets the tarball, the Debian packages, a list of what they link (SPDX 2.3) and the checksums of all;
+# DIRECTORY is removed first.  It gets the tarball, the Debian packages, a list of what they link (SPDX 2.3) and the checksums of all;
 # with the secret key of signify(1) also a signature of the checksums.
 
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 out=$1 key=${2:-}
 [ -z "$key" ] || key=$(realpath "$key")
@@ -56,7 +56,8 @@ linked() {
 }
 
 spdx() {
-	local package license
+	local package license all
+	all=$(linked) || { echo "dist: a library belongs to no package" >&2; return 1; }
 	cat <<-END
 		SPDXVersion: SPDX-2.3
 		DataLicense: CC0-1.0
@@ -76,7 +77,7 @@ spdx() {
 		PackageLicenseDeclared: MIT
 		Relationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-pale
 	END
-	for package in $(linked); do
+	for package in $all; do
 		license=$(license_of "$package") || return 1
 		cat <<-END
 

@@ -27,7 +27,7 @@
 
 #define HOOK_WORDS 5
 
-/* What no agent takes for an allow: its hook was killed, or could not be executed. */
+/* Exit status 2 denies for every agent, also where pale was killed or could not be executed. */
 #define OR_ELSE	   " || { echo 'pale: no answer, so the tool is not used' >&2; exit 2; }"
 #define ASK(agent) "'%s' tool hook " agent OR_ELSE
 
@@ -46,7 +46,7 @@ static const struct hook {
 		     "\"hooks\": [{\"type\": \"command\", \"timeout\": 90000, \"command\": \"" ASK(
 			     "claude") "\"}]}]}}" },
 	  .against = "--settings --managed-settings --bare --safe-mode" },
-	/* No hook of the command line runs unless hooks that were not looked at may run. */
+	/* codex runs a hook of the command line only together with all hooks that were not reviewed. */
 	{ .agent = "codex",
 	  .words = { "--dangerously-bypass-hook-trust", "-c", "features.hooks=true", "-c",
 		     "hooks={PreToolUse=[{matcher=\"*\",hooks=[{type=\"command\",timeout=90000,command="
@@ -171,7 +171,7 @@ static bool has_rules(const struct run *r)
 	if (r->launch.nested)
 		return image_has_tools(&r->launch.image);
 	for (size_t i = 0; i < p->n_rules; i++)
-		if (p->rules[i].kind >= RULE_TOOL_ALLOW && p->rules[i].kind <= RULE_TOOL_DENY)
+		if (rule_is_tool(p->rules[i].kind))
 			return true;
 	return false;
 }
@@ -185,8 +185,8 @@ static const struct hook *wanted_hook(const struct run *r)
 
 static int refuse(const struct hook *k, const char *why, const char *what)
 {
-	talk("%s%s%s: the policy has rules about tools, which %s would not keep", what, *what ? ": " : "",
-	     why, k->agent);
+	talk("%s%s%s: %s cannot be started like this, because the policy has rules about tools", what,
+	     *what ? ": " : "", why, k->agent);
 	return EXIT_PALE;
 }
 
@@ -204,8 +204,11 @@ int toolhook_install(struct run *r)
 	if (against)
 		return refuse(k, "switches hooks off or sets its own", against);
 	if (strpbrk(r->installed.self, "'\"\\%"))
-		return refuse(k, "the path has a quote, which a hook cannot carry", r->installed.self);
-	if (k->variable && environment_get(&r->environment, k->variable))
+		return refuse(
+			k, "the path has a quote, a backslash or a percent sign, which a hook cannot carry",
+			r->installed.self);
+	/* In a nested run it is that of the session around, or what the session put there: it is replaced. */
+	if (k->variable && !r->launch.nested && environment_get(&r->environment, k->variable))
 		return refuse(k, "the variable is set already", k->variable);
 	if (k->words[0] && !at)
 		return refuse(k,

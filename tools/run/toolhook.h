@@ -4,8 +4,8 @@
 
 struct run;
 
-/* Why the rules about tools do not hold for this agent, as the rest of a sentence about it; NULL where they
- * do, and where no agent is named. */
+/* Why the rules about tools do not hold for this agent, as a clause that follows its name and a colon; NULL
+ * where they do, and where no agent is named. */
 const char *toolhook_lacks(const char *agent);
 /* Where the policy has rules about tools: adds the agent's hook to its command line or its environment.  0,
  * or an exit code after a message that says why it cannot be added. */

@@ -136,7 +136,7 @@ t_no_file_to_take_in() {
 	refused "include = ~/bad.ini sha256:$(hash_of ~/bad.ini)" <<-'EOF2'
 		~/bad.ini:2:1: error: unknown key `writ` in [files] [unknown-key]
 		    try: did you mean `write`?
-		~/.config/pale/policy.ini:1:11: error: what is taken in has errors [take-errors]
+		~/.config/pale/policy.ini:1:11: error: the file that this line takes in has errors [take-errors]
 		pale: 2 findings, 2 of them errors
 	EOF2
 }
@@ -200,7 +200,7 @@ t_a_project_takes_in_its_own() {
 }
 
 t_a_project_takes_in_no_other() {
-	local why='is not in the workspace, or a link leads there'
+	local why='is not in the workspace, or is reached by a symbolic link'
 	file ~/base.ini <<<$'[files]\nwrite = ~/elsewhere'
 	project <<<"include = ~/base.ini sha256:$(hash_of ~/base.ini)"
 	fence true
@@ -233,6 +233,33 @@ t_an_edit_that_takes_in() {
 	EDITOR=$S/ed pale policy edit >"$S/out" 2>"$S/err" </dev/null || fail "$(cat "$S/err")"
 	fsh 'touch a'
 	missing a
+}
+
+# A base has changed: the editor's text is judged, not what stood there before, and each finding is said once.
+t_an_edit_repairs_it() {
+	file ~/base.ini <<<$'[files]\ndeny = a'
+	printf 'extends = ~/base.ini sha256:%s\n' "$(hash_of ~/base.ini)" | policy
+	echo 'deny = b' >>~/base.ini
+	printf '#!/bin/sh\nsed -i "s/sha256:.*/sha256:%s/" "$1"\n' "$(hash_of ~/base.ini)" >"$S/ed"
+	chmod +x "$S/ed"
+	run pale lint
+	rc_is 1
+	[ "$(cat "$S/out" "$S/err" | grep -c other-hash)" = 1 ] || fail "it is not said once"
+	EDITOR=$S/ed run pale policy edit </dev/null
+	rc_is 0
+	run pale lint
+	rc_is 0
+	# Another file's wrong hash is nothing to a file that is linted alone.
+	project <<<"extends = nosuch.ini sha256:$(hash_of ~/base.ini)"
+	run pale lint ~/.config/pale/policy.ini
+	rc_is 0
+	rm -r .pale
+	echo 'deny = c' >>~/base.ini
+	run pale init --force
+	rc_is 0
+	grep -q extends ~/.config/pale/policy.ini && fail "the old one stays"
+	run pale lint
+	rc_is 0
 }
 
 scenario "$@"

@@ -201,7 +201,7 @@ t_fails_closed() {
 	run bash -c 'echo "{\"tool_name\": \"Read\"}" | pale tool hook claude'
 	rc_is 0
 	out_has '"permissionDecision": "deny"'
-	out_has "no supervisor can be asked"
+	out_has "it cannot be asked about"
 	fsh 'for text in "" "{}" "[1]" "{\"tool_name\": 1}" "{\"tool_name\": \"a b\"}" "{\"tool_name\": \"/etc/x\"}"; do
 		echo "$text" | pale tool hook codex
 	done

@@ -64,16 +64,6 @@ static const char *hard_advice(enum rule_kind kind)
 	return NULL;
 }
 
-/* The sections and keys that allow and deny, by operation. */
-static const char *section_of(enum op op)
-{
-	if (op == OP_EXEC)
-		return "commands";
-	if (op == OP_TOOL)
-		return "tools";
-	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
-}
-
 static const char *allow_key(const struct request *req)
 {
 	if (req->op == OP_UNIX)
@@ -82,7 +72,7 @@ static const char *allow_key(const struct request *req)
 		return "udp";
 	if (req->op == OP_BIND)
 		return "bind";
-	if (strcmp(section_of(req->op), "files") != 0)
+	if (strcmp(op_section(req->op), "files") != 0)
 		return "allow";
 	return req->access == ACCESS_READ ? "read" : "write";
 }
@@ -148,7 +138,7 @@ static char *suggest_after(const struct loaded *l, const struct question *q, con
 
 	if (!text || strpbrk(text, "\n\r"))
 		return NULL;
-	if (asprintf(&lines, "[%s]\n%s%s = %s\n", section_of(q->req.op), before, key, text) < 0) {
+	if (asprintf(&lines, "[%s]\n%s%s = %s\n", op_section(q->req.op), before, key, text) < 0) {
 		lines = NULL;
 		return NULL;
 	}

@@ -115,7 +115,9 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	const struct decision *d = &v->d;
 	const struct trace *t = &v->t;
 	const struct image *img = &v->from;
-	const char *lacks = q->req.op == OP_TOOL ? toolhook_lacks(x->loaded.bundle.agent) : NULL;
+	const char *lacks = q->req.op != OP_TOOL      ? NULL
+			    : x->level == LEVEL_HOOKS ? "it does not hold at level hooks"
+						      : toolhook_lacks(x->loaded.bundle.agent);
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
@@ -152,11 +154,13 @@ static void print_rule(const struct image *img, const char *label, uint32_t i, c
 }
 
 /* A rule about tools holds where the agent asks. */
-static void print_hook(const char *agent)
+static void print_hook(const char *agent, enum level level)
 {
 	const char *lacks = toolhook_lacks(agent);
 
-	if (!agent || !*agent)
+	if (level == LEVEL_HOOKS)
+		puts("note   it does not hold at level hooks");
+	else if (!agent || !*agent)
 		puts("note   it holds for agents that ask by a hook: claude, codex, opencode");
 	else if (lacks)
 		printf("note   it does not hold for %s: %s\n", agent, lacks);
@@ -234,7 +238,7 @@ static void report_text(struct explainer *x, const struct question *q, const str
 	if (v->coverage)
 		print_coverage(v);
 	if (q->req.op == OP_TOOL)
-		print_hook(x->loaded.bundle.agent);
+		print_hook(x->loaded.bundle.agent, x->level);
 	if (q->missing)
 		puts("note   no such program in PATH: judged by its name");
 	if (message) {

@@ -16,7 +16,9 @@ static int tool_run(const struct options *o, int argc, char **argv)
 		return explain_words(o, OP_TOOL, argc - 1, argv + 1);
 	if (argc == 2 && strcmp(argv[0], "hook") == 0)
 		return tool_hook(argv[1]);
-	if (argc == 0 || strcmp(argv[0], "check") == 0)
+	if (argc == 1 && strcmp(argv[0], "hook") == 0)
+		talk("tool hook needs the name of an agent");
+	else if (argc == 0 || strcmp(argv[0], "check") == 0)
 		talk("tool needs the name of a tool: pale tool check NAME");
 	else
 		options_unknown("tool command", argv[0], verbs);
@@ -34,7 +36,7 @@ static const struct opt opts[] = {
 
 const struct subcommand subcommand_tool = {
 	.name = "tool",
-	.args = "check NAME... [options] | hook AGENT",
+	.args = "check [options] NAME... | hook AGENT",
 	.summary = "say whether an agent may use its own tools of these names",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,

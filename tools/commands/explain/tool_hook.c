@@ -21,6 +21,7 @@
 #include "tools/base/output.h"
 
 #define INPUT_SHOWN 3000 /* bytes of a tool's input that a question shows */
+#define INPUT_CUT   48	 /* of these, for the words that it was cut */
 #define EXIT_BLOCK  2	 /* claude and codex: the tool is not used */
 
 /* The forms of an answer. */
@@ -69,10 +70,11 @@ static int ask_supervisor(const char *name, const char *input, char *why, size_t
 				     .input = (uint64_t)(uintptr_t)input };
 	int ends[2], r;
 
-	(void)snprintf(why, size, "pale: no supervisor can be asked about it, so the tool is not used");
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	r = dup2(ends[1], STDERR_FILENO) < 0 || ioctl(STDERR_FILENO, WIRE_TOOL, &w) < 0 ? -errno : 0;
+	(void)snprintf(why, size, "pale: it cannot be asked about (%s), so the tool is not used",
+		       strerror(-r));
 	if (r < 0)
 		read_reason(ends[0], why, size);
 	(void)close(ends[0]);
@@ -85,8 +87,10 @@ static char *shown_input(const json_t *input)
 {
 	char *text = input ? json_dumps(input, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
-	if (text && strlen(text) > INPUT_SHOWN)
-		strcpy(text + INPUT_SHOWN, "...");
+	size_t len = text ? strlen(text) : 0;
+
+	if (len > INPUT_SHOWN)
+		(void)snprintf(text + INPUT_SHOWN - INPUT_CUT, INPUT_CUT, "... (cut: %zu bytes)", len);
 	return text ? text : strdup("");
 }
 
@@ -97,7 +101,7 @@ static bool judge(char *why, size_t size)
 	_cleanup_free_ char *input = shown_input(json_object_get(j, "tool_input"));
 	const char *name = json_str(j, "tool_name");
 
-	(void)snprintf(why, size, "pale: the agent names no tool in a form that is known: it is not used");
+	(void)snprintf(why, size, "pale: the agent's hook input names no tool, so the tool is not used");
 	return name[0] && input && ask_supervisor(name, input, why, size) == 0;
 }
 
@@ -116,7 +120,9 @@ int tool_hook(const char *agent)
 	}
 	allowed = judge(why, sizeof(why));
 	j = forms[form].answer(allowed, allowed ? "" : why);
-	if (j)
-		print_json(j);
-	return !j && !allowed ? EXIT_BLOCK : EXIT_OK;
+	if (j && json_dumpf(j, stdout, JSON_ENSURE_ASCII) == 0 && putchar('\n') != EOF && fflush(stdout) == 0)
+		allowed = true;
+	json_decref(j);
+	/* A denial that was not written must not look like an allow. */
+	return allowed ? EXIT_OK : EXIT_BLOCK;
 }

@@ -66,18 +66,21 @@ static int gather_file(const struct options *o, const char *file, struct bundle 
 	size_t len;
 	int r;
 
-	alone.policy = file;
-	r = bundle_gather(&alone, NULL, b, d);
-	if (r < 0)
-		return r;
 	if (!getcwd(cwd, sizeof(cwd)) || path_normalise(cwd, file, path, sizeof(path)) < 0)
 		return -EINVAL;
+	alone.policy = file;
+	r = bundle_gather(&alone, NULL, b, d);
+	/* What other files say is not looked at, and this one is read again. */
+	for (size_t i = 0; i < b->n_sources; i++) {
+		diags_forget(d, b->sources[i].path);
+		source_done(&b->sources[i]);
+	}
+	b->n_sources = 0;
+	if (r < 0 && (r != -EBADMSG || d->n_errors))
+		return r;
 	r = policy_file_read(path, &text, &len, d);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < b->n_sources; i++)
-		source_done(&b->sources[i]);
-	b->n_sources = 0;
 	return bundle_add_file(b, SOURCE_USER, path, text, len, d);
 }
 

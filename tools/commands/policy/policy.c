@@ -69,7 +69,8 @@ static json_t *rule_to_json(const struct rule *r)
 			 json_text(r->message));
 }
 
-/* The rule of the trace that rule i overrides: it says something else, and no earlier one is of its line. */
+/* The rule at that place of the trace, where rule i overrides it: one of another kind, and of a line that no
+ * earlier rule in the trace comes from; or NULL. */
 static const struct rule *overridden(const struct policy *p, size_t i, const struct trace *t, size_t at)
 {
 	const struct rule *r = t->list[at].rule < p->n_rules ? &p->rules[t->list[at].rule] : NULL;
@@ -77,9 +78,9 @@ static const struct rule *overridden(const struct policy *p, size_t i, const str
 	if (!r || r->kind == p->rules[i].kind)
 		return NULL;
 	for (size_t j = 0; j < at; j++) {
-		const struct rule *other = &p->rules[t->list[j].rule];
+		const struct rule *other = t->list[j].rule < p->n_rules ? &p->rules[t->list[j].rule] : NULL;
 
-		if (r->line && other->line == r->line && strcmp(other->file, r->file) == 0)
+		if (other && r->line && other->line == r->line && strcmp(other->file, r->file) == 0)
 			return NULL;
 	}
 	return r;
@@ -221,7 +222,7 @@ static void print_rules(const struct loaded *l, bool effective)
 		for (size_t i = 0; i < p->n_rules; i++) {
 			const struct rule *r = &p->rules[i];
 
-			if ((int)r->kind != kind || is_twin(p, i) ||
+			if ((int)r->kind != kind || (!effective && is_twin(p, i)) ||
 			    (effective && !policy_rule_holds(p, &l->bundle, &l->image, i, &t)))
 				continue;
 			if (strcmp(section, rule_section(r->kind)) != 0) {

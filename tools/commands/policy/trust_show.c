@@ -91,9 +91,9 @@ static void print_text(const struct trustee *t)
 }
 
 /* What the file takes in is trusted with it. */
-static bool is_taken_in(const struct source *s)
+static bool is_taken_in(const struct trustee *t, const struct source *s)
 {
-	return s->as && s->layer == SOURCE_PROJECT_TRUSTED;
+	return !t->is_env && s->as && s->layer == SOURCE_PROJECT_TRUSTED;
 }
 
 static void print_taken_in(const struct trustee *t, const struct bundle *b)
@@ -101,7 +101,7 @@ static void print_taken_in(const struct trustee *t, const struct bundle *b)
 	for (size_t i = 0; i < b->n_sources; i++) {
 		const struct source *s = &b->sources[i];
 
-		if (!is_taken_in(s))
+		if (!is_taken_in(t, s))
 			continue;
 		print_escaped(stdout, s->path);
 		puts(", which it takes in, says:");
@@ -116,7 +116,7 @@ static bool is_opening(const struct trustee *t, const struct bundle *b, const st
 	bool own = r->file && strcmp(r->file, t->path) == 0;
 
 	for (size_t i = 0; i < b->n_sources && r->file && !own; i++)
-		own = is_taken_in(&b->sources[i]) && strcmp(r->file, b->sources[i].path) == 0;
+		own = is_taken_in(t, &b->sources[i]) && strcmp(r->file, b->sources[i].path) == 0;
 	return r->line && own && rule_verdict(r->kind) != VERDICT_DENY;
 }
 

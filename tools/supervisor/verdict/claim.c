@@ -2,9 +2,9 @@
  * A denial that a hook has decided: the supervisor records it too, where no process of the session can
  * change or remove the record, and returns the record's id to the hook.
  *
- * A tool that an agent's hook asks about is judged here.  Which tool it is the caller says; a caller that
- * lies learns what it could have read in the policy, and puts a question to the operator that the agent's
- * own tool could have put too.
+ * claim_of_tool() judges the tool that the caller names.  A caller that names another one gains nothing: it
+ * learns what the policy says, which it may read, and can put no question that the agent's own tool could
+ * not.
  */
 #include "claim.h"
 
