@@ -3,36 +3,55 @@
  *
  * A table of what may, not of what may not: what Unicode adds later stays escaped.  So do controls, marks,
  * blanks, signs, ligatures, letters in other widths and styles, letters that look like a sign, and scripts
- * from right to left, which would change the order of what stands beside them.  Chinese, Japanese and Korean
- * count as one script, as people mix them.
+ * from right to left, which would change the order of what stands beside them.  Chinese characters, hiragana
+ * and hangul count as one script, as people mix them; katakana has letters that look like some of these.
  */
 #include "legible.h"
 
 #include <stdint.h>
 
-enum script { SCRIPT_NONE, SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_CJK };
+enum script { SCRIPT_NONE, SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_CJK, SCRIPT_KATAKANA };
 
 static const struct {
 	uint32_t first, last;
 	enum script script;
 } ranges[] = {
-	{ 0xc0, 0xd6, SCRIPT_LATIN },	   { 0xd8, 0xf6, SCRIPT_LATIN },
-	{ 0xf8, 0x130, SCRIPT_LATIN },	   { 0x134, 0x137, SCRIPT_LATIN },
-	{ 0x139, 0x13e, SCRIPT_LATIN },	   { 0x141, 0x148, SCRIPT_LATIN },
-	{ 0x14a, 0x17e, SCRIPT_LATIN },	   { 0x1a0, 0x1a1, SCRIPT_LATIN }, /* Vietnamese */
-	{ 0x1af, 0x1b0, SCRIPT_LATIN },	   { 0x218, 0x21b, SCRIPT_LATIN }, /* Romanian */
-	{ 0x386, 0x386, SCRIPT_GREEK },	   { 0x388, 0x38a, SCRIPT_GREEK },
-	{ 0x38c, 0x38c, SCRIPT_GREEK },	   { 0x38e, 0x3a1, SCRIPT_GREEK },
-	{ 0x3a3, 0x3ce, SCRIPT_GREEK },	   { 0x401, 0x401, SCRIPT_CYRILLIC },
-	{ 0x404, 0x404, SCRIPT_CYRILLIC }, { 0x406, 0x407, SCRIPT_CYRILLIC }, /* Ukrainian */
-	{ 0x410, 0x44f, SCRIPT_CYRILLIC }, { 0x451, 0x451, SCRIPT_CYRILLIC },
-	{ 0x454, 0x454, SCRIPT_CYRILLIC }, { 0x456, 0x457, SCRIPT_CYRILLIC },
-	{ 0x490, 0x491, SCRIPT_CYRILLIC }, { 0x1e80, 0x1e85, SCRIPT_LATIN }, /* Welsh */
-	{ 0x1ea0, 0x1ef9, SCRIPT_LATIN },  { 0x3041, 0x3096, SCRIPT_CJK },
-	{ 0x30a1, 0x30cd, SCRIPT_CJK },	   { 0x30cf, 0x30fa, SCRIPT_CJK }, /* U+30CE looks like a slash */
-	{ 0x30fc, 0x30fc, SCRIPT_CJK },	   { 0x3400, 0x4dbf, SCRIPT_CJK },
-	{ 0x4e00, 0x4e27, SCRIPT_CJK },	   { 0x4e29, 0x4e35, SCRIPT_CJK }, /* and 4E28, 4E36, 4E3F strokes */
-	{ 0x4e37, 0x4e3e, SCRIPT_CJK },	   { 0x4e40, 0x9fff, SCRIPT_CJK },
+	{ 0xc0, 0xd6, SCRIPT_LATIN },
+	{ 0xd8, 0xf6, SCRIPT_LATIN },
+	{ 0xf8, 0x130, SCRIPT_LATIN },
+	{ 0x134, 0x137, SCRIPT_LATIN },
+	{ 0x139, 0x13e, SCRIPT_LATIN },
+	{ 0x141, 0x148, SCRIPT_LATIN },
+	{ 0x14a, 0x17e, SCRIPT_LATIN },
+	{ 0x1a0, 0x1a1, SCRIPT_LATIN }, /* Vietnamese */
+	{ 0x1af, 0x1b0, SCRIPT_LATIN },
+	{ 0x218, 0x21b, SCRIPT_LATIN }, /* Romanian */
+	{ 0x386, 0x386, SCRIPT_GREEK },
+	{ 0x388, 0x38a, SCRIPT_GREEK },
+	{ 0x38c, 0x38c, SCRIPT_GREEK },
+	{ 0x38e, 0x3a1, SCRIPT_GREEK },
+	{ 0x3a3, 0x3ce, SCRIPT_GREEK },
+	{ 0x401, 0x401, SCRIPT_CYRILLIC },
+	{ 0x404, 0x404, SCRIPT_CYRILLIC },
+	{ 0x406, 0x407, SCRIPT_CYRILLIC }, /* Ukrainian */
+	{ 0x410, 0x44f, SCRIPT_CYRILLIC },
+	{ 0x451, 0x451, SCRIPT_CYRILLIC },
+	{ 0x454, 0x454, SCRIPT_CYRILLIC },
+	{ 0x456, 0x457, SCRIPT_CYRILLIC },
+	{ 0x490, 0x491, SCRIPT_CYRILLIC },
+	{ 0x1e80, 0x1e85, SCRIPT_LATIN }, /* Welsh */
+	{ 0x1ea0, 0x1ef9, SCRIPT_LATIN },
+	{ 0x3041, 0x3096, SCRIPT_CJK },
+	{ 0x30a1, 0x30cd, SCRIPT_KATAKANA },
+	{ 0x30cf, 0x30fa, SCRIPT_KATAKANA }, /* U+30CE looks like a slash */
+	{ 0x30fc, 0x30fc, SCRIPT_KATAKANA },
+	{ 0x3400, 0x4dbf, SCRIPT_CJK },
+	{ 0x4e00, 0x4e27, SCRIPT_CJK },
+	{ 0x4e29, 0x4e35, SCRIPT_CJK }, /* and 4E28, 4E36, 4E3F strokes */
+	{ 0x4e37, 0x4e3e, SCRIPT_CJK },
+	{ 0x4e40, 0x56d6, SCRIPT_CJK }, /* and 56D7, 66F0, like 53E3, 65E5 */
+	{ 0x56d8, 0x66ef, SCRIPT_CJK },
+	{ 0x66f1, 0x9fff, SCRIPT_CJK },
 	{ 0xac00, 0xd7a3, SCRIPT_CJK },
 };
 
@@ -56,7 +75,20 @@ static enum script script_of(uint32_t cp)
 	 BIT(25) | BIT(26) | BIT(27) | BIT(29) | BIT(30) | BIT(31))
 #define CYRILLIC_BIG (CYRILLIC_SMALL | BIT(3) | BIT(15))
 
-/* No Latin letter and no sign looks like it. */
+/* Letters of one of katakana, hiragana and Chinese characters that look like one of another. */
+static const uint16_t twins[] = { 0x3078, 0x3079, 0x307a, 0x308a, 0x30ab, 0x30bf, 0x30cf, 0x30ed,
+				  0x30a8, 0x30c8, 0x30cb, 0x30d8, 0x30d9, 0x30da, 0x30ea, 0x529b,
+				  0x5915, 0x516b, 0x53e3, 0x5de5, 0x535c, 0x4e8c, 0x4e00, 0x30fc };
+
+static bool is_twin(uint32_t cp)
+{
+	for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+		if (twins[i] == cp)
+			return true;
+	return false;
+}
+
+/* No Latin letter, no letter of another script and no sign looks like it. */
 static bool is_distinct(uint32_t cp, enum script script)
 {
 	const uint32_t first = script == SCRIPT_GREEK ? 0x391 : 0x410;
@@ -65,8 +97,8 @@ static bool is_distinct(uint32_t cp, enum script script)
 
 	if (script == SCRIPT_LATIN)
 		return true;
-	if (script == SCRIPT_CJK)
-		return cp != 0x4e00 && cp != 0x30fc;
+	if (script == SCRIPT_CJK || script == SCRIPT_KATAKANA)
+		return !is_twin(cp);
 	if (cp < first || cp >= first + 64)
 		return false;
 	return (cp - first < 32 ? big : small) & BIT((cp - first) % 32);

@@ -263,7 +263,11 @@ START_TEST(words_that_cannot_mislead)
 		{ "gr\u00fc\u00df2", true },
 		{ "\u0442\u0435\u0441\u0442\u044b", true }, /* tests, in Russian */
 		{ "\u03bb\u03cc\u03b3\u03bf\u03c2", true },
-		{ "\u6f22\u5b57\u304b\u306a\u30ab\u30fc", true },
+		{ "\u6f22\u5b57\u304b\u306a", true },
+		{ "\u30e1\u30e2\u30fc", true },
+		{ "\u6f22\u5b57\u30e1\u30e2", false }, /* katakana beside others may be one of them */
+		{ "\u30ab\u30ed", false },	       /* all of them look like Chinese characters */
+		{ "\u529b\u53e3", false },
 		{ "\ud55c\uae00", true },
 		{ "p\u0430ypal", false },	       /* a Cyrillic letter in Latin ones */
 		{ "\u0430\u0440\u0440", false },       /* all of them look Latin */

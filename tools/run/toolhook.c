@@ -38,11 +38,14 @@ static const struct hook {
 	const char *variable, *value, *file; /* `%s` in value: the path of file */
 	const char *against, *about; /* options that would switch it off; a part of such a setting's name */
 } hooks[] = {
-	/* Its own settings could set the two variables, each of which starts it without hooks. */
+	/* Its own settings could set these variables: two start it without hooks, the others run something
+	 * else in place of the hook. */
 	{ .agent = "claude",
 	  .words = { "--settings",
 		     "{\"disableAllHooks\": false, \"env\": {\"CLAUDE_CODE_SIMPLE\": \"0\", "
-		     "\"CLAUDE_CODE_SAFE_MODE\": \"0\"}, \"hooks\": {\"PreToolUse\": [{\"matcher\": \"*\", "
+		     "\"CLAUDE_CODE_SAFE_MODE\": \"0\", \"CLAUDE_CODE_SHELL_PREFIX\": \"\", "
+		     "\"LD_PRELOAD\": \"\", \"LD_AUDIT\": \"\"}, \"hooks\": {\"PreToolUse\": [{\"matcher\": "
+		     "\"*\", "
 		     "\"hooks\": [{\"type\": \"command\", \"timeout\": 90000, \"command\": \"" ASK(
 			     "claude") "\"}]}]}}" },
 	  .against = "--settings --managed-settings --bare --safe-mode" },

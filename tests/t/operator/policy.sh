@@ -331,7 +331,7 @@ t_explain_hosts() {
 	run pale explain --level hooks connect 8.8.8.8:53
 	rc_is 1
 	run pale explain connect github.com 10.0.0.1
-	rc_is 1
+	rc_is 3
 	out_has "a public name that answers with a private address"
 	run pale explain connect '[::ffff:10.1.2.3]:22' 10.1.2.3:22
 	rc_is 0

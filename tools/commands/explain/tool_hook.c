@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "policy/base/util.h"
+#include "policy/record/digest.h"
 #include "policy/system/cleanup.h"
 #include "policy/wire/wire.h"
 
@@ -21,7 +22,7 @@
 #include "tools/base/output.h"
 
 #define INPUT_SHOWN 3000 /* bytes of a tool's input that a question shows */
-#define INPUT_CUT   48	 /* of these, for the words that it was cut */
+#define INPUT_CUT   128	 /* of these, for the words that it was cut */
 #define EXIT_BLOCK  2	 /* claude and codex: the tool is not used */
 
 /* The forms of an answer. */
@@ -88,9 +89,14 @@ static char *shown_input(const json_t *input)
 	char *text = input ? json_dumps(input, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
 	size_t len = text ? strlen(text) : 0;
+	char hex[DIGEST_HEX];
 
-	if (len > INPUT_SHOWN)
-		(void)snprintf(text + INPUT_SHOWN - INPUT_CUT, INPUT_CUT, "... (cut: %zu bytes)", len);
+	/* Two inputs that differ where they are cut are two questions. */
+	if (len > INPUT_SHOWN) {
+		sha256_hex(text, len, hex);
+		(void)snprintf(text + INPUT_SHOWN - INPUT_CUT, INPUT_CUT, "... (cut: %zu bytes, sha256 %s)",
+			       len, hex);
+	}
 	return text ? text : strdup("");
 }
 
