@@ -183,6 +183,8 @@ END
 	out_is "evil local"
 	stopped "curl -sS -m 3 http://rebind-mapped.own.example:8099/"
 	rm -f "$S/local"
+	# The first is asked about, and no one answers.
+	OPTS=(-n)
 	for name in rebind-private rebind-metadata rebind-metadata6; do
 		evades "curl -sS -m 3 http://$name.own.example/hello" connect $name.own.example
 	done

@@ -406,6 +406,7 @@ t_reasons() {
 	fence busybox nc -w 2 $METADATA 80
 	denied connect "$METADATA:80" "169.254.169.254"
 	err_has "the metadata service hands out credentials"
+	OPTS=(-n)
 	fence curl -sS -m 5 http://rebind-private.own.example/
 	denied connect rebind-private.own.example
 }
