@@ -16,7 +16,7 @@
 #include "run.h"
 #include "run_impl.h"
 #include "surface.h"
-#include "toolhook.h"
+#include "agenthook.h"
 
 static void print_policy(const struct run *r)
 {
@@ -140,7 +140,7 @@ void print_banner(const struct run *r)
 	else if (r->launch.image.h->approvals == APPROVALS_ASK)
 		print_questions(r);
 	print_withheld(r);
-	toolhook_tell(r);
+	agenthook_tell(r);
 	if (needs)
 		talk("%s: its own sandbox cannot start in here: %s", a->name, needs);
 	if (a && r->o->verbose)

@@ -35,7 +35,7 @@
 #include "reach.h"
 #include "run_impl.h"
 #include "surface.h"
-#include "toolhook.h"
+#include "agenthook.h"
 
 static int check_workspace(const struct run *r)
 {
@@ -199,7 +199,7 @@ static int prepare(struct run *r, enum level level)
 	if (e == 0)
 		e = find_program(r);
 	if (e == 0)
-		e = toolhook_install(r);
+		e = agenthook_install(r);
 	if (e == 0 && relocation_make(&r->relocation, &r->bundle, &r->environment, r->program.found) < 0)
 		e = EXIT_PALE;
 	if (e == 0)
@@ -372,7 +372,7 @@ static int run_session(struct run *r)
 		write_down(r, "sweep", r->swept);
 	end.code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (end.code == 0)
-		end.code = toolhook_check(r);
+		end.code = agenthook_check(r);
 	if (end.code == 0) {
 		worked_begin(&r->dirs, &r->launch.image, r->bundle.workspace);
 		state_dirs_make(&r->launch.image);
@@ -422,9 +422,9 @@ static int run_nested(struct run *r)
 	if (code == 0)
 		code = nested_narrow(&r->launch, &r->bundle);
 	if (code == 0)
-		code = toolhook_install(r);
+		code = agenthook_install(r);
 	if (code == 0)
-		code = toolhook_check(r);
+		code = agenthook_check(r);
 	if (code == 0)
 		code = operator_judge(&r->launch, &r->program, r->argv, r->argc, &r->environment);
 	if (code)

@@ -25,7 +25,7 @@
 #include "tools/question/command_chain.h"
 #include "tools/question/question.h"
 #include "tools/run/run.h"
-#include "tools/run/toolhook.h"
+#include "tools/run/agenthook.h"
 #include "tools/sessions/sessions.h"
 
 struct explainer {
@@ -117,7 +117,7 @@ static void report_json(struct explainer *x, const struct question *q, const str
 	const struct image *img = &v->from;
 	const char *lacks = q->req.op != OP_TOOL      ? NULL
 			    : x->level == LEVEL_HOOKS ? "it does not hold at level hooks"
-						      : toolhook_lacks(x->loaded.bundle.agent);
+						      : agenthook_lacks(x->loaded.bundle.agent);
 	char why[1024];
 
 	decision_describe(&x->image, d, why, sizeof(why));
@@ -156,7 +156,7 @@ static void print_rule(const struct image *img, const char *label, uint32_t i, c
 /* A rule about tools holds where the agent asks. */
 static void print_hook(const char *agent, enum level level)
 {
-	const char *lacks = toolhook_lacks(agent);
+	const char *lacks = agenthook_lacks(agent);
 
 	if (level == LEVEL_HOOKS)
 		puts("note   it does not hold at level hooks");

@@ -5,7 +5,7 @@
  * A hook comes from words of the command line or from a file of the installation, and so stands above every
  * file that the agent may write: what these files say does not switch it off.
  */
-#include "toolhook.h"
+#include "agenthook.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static const struct hook *find_hook(const char *agent)
 	return NULL;
 }
 
-const char *toolhook_lacks(const char *agent)
+const char *agenthook_lacks(const char *agent)
 {
 	if (!agent || !*agent || find_hook(agent))
 		return NULL;
@@ -193,7 +193,7 @@ static int refuse(const struct hook *k, const char *why, const char *what)
 	return EXIT_PALE;
 }
 
-int toolhook_install(struct run *r)
+int agenthook_install(struct run *r)
 {
 	const struct hook *k = wanted_hook(r);
 	const char *against;
@@ -235,7 +235,7 @@ static bool may_run(const struct run *r, const char *const *words, size_t n)
 }
 
 /* A shell runs the hook of most agents. */
-int toolhook_check(const struct run *r)
+int agenthook_check(const struct run *r)
 {
 	const struct hook *k = wanted_hook(r);
 	_cleanup_free_ char *line = k ? put("'%s' tool hook ", r->installed.self) : NULL;
@@ -247,9 +247,9 @@ int toolhook_check(const struct run *r)
 	return refuse(k, "the policy does not let the agent run its hook", "");
 }
 
-void toolhook_tell(const struct run *r)
+void agenthook_tell(const struct run *r)
 {
-	const char *lacks = toolhook_lacks(r->bundle.agent);
+	const char *lacks = agenthook_lacks(r->bundle.agent);
 
 	if (!has_rules(r))
 		return;
