@@ -44,7 +44,8 @@ static const struct hook {
 	  .words = { "--settings",
 		     "{\"disableAllHooks\": false, \"env\": {\"CLAUDE_CODE_SIMPLE\": \"0\", "
 		     "\"CLAUDE_CODE_SAFE_MODE\": \"0\", \"CLAUDE_CODE_SHELL_PREFIX\": \"\", "
-		     "\"LD_PRELOAD\": \"\", \"LD_AUDIT\": \"\"}, \"hooks\": {\"PreToolUse\": [{\"matcher\": "
+		     "\"LD_PRELOAD\": \"\", \"LD_AUDIT\": \"\", \"LD_LIBRARY_PATH\": \"\"}, \"hooks\": "
+		     "{\"PreToolUse\": [{\"matcher\": "
 		     "\"*\", "
 		     "\"hooks\": [{\"type\": \"command\", \"timeout\": 90000, \"command\": \"" ASK(
 			     "claude") "\"}]}]}}" },

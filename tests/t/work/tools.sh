@@ -195,14 +195,23 @@ t_refused() {
 	err_has "the policy does not let the agent run its hook"
 }
 
+two_wait() {
+	[ "$(pale pending --json | grep -c '"target"')" = 2 ]
+}
+
 # A card has room for the beginning of a long input: the rest still makes another question.
 t_a_long_input() {
 	local tail
 	rules
-	pale run -q -- bash -c 'for tail in one two; do
-			printf "{\"tool_name\": \"mcp__a__b\", \"tool_input\": {\"command\": \"%s %s\"}}" "$(printf "a%.0s" {1..9000})" $tail |
-				pale tool hook claude & done; wait' >"$S/answers" 2>&1 &
-	until_true 15 eval '[ "$(pale pending --json | grep -c "\"target\"")" = 2 ]' || fail "not two questions: $(pale pending)"
+	cat >ask.sh <<-'END'
+		long=$(printf 'a%.0s' {1..9000})
+		for tail in one two; do
+			echo "{\"tool_name\": \"mcp__a__b\", \"tool_input\": {\"command\": \"$long $tail\"}}" | pale tool hook claude &
+		done
+		wait
+	END
+	pale run -q -- bash ask.sh >"$S/answers" 2>&1 &
+	until_true 15 two_wait || fail "not two questions: $(pale pending)"
 	run pale pending
 	out_has "cut: "
 	[ "$(grep -o 'sha256 [0-9a-f]*' "$S/out" | sort -u | wc -l)" = 2 ] || fail "they look alike"
