@@ -52,14 +52,7 @@ int grants_offer(struct helper *h, uint32_t image, const struct request *req, st
 
 static const char *section_of(const struct approval *ap)
 {
-	static const char *const sections[OP_COUNT] = {
-		[OP_EXEC] = "commands", [OP_CONNECT] = "network", [OP_RESOLVE] = "network",
-		[OP_BIND] = "network",	[OP_UNIX] = "network",	  [OP_TOOL] = "tools",
-	};
-
-	if (ap->offers.section && ap->offers.section[0])
-		return ap->offers.section;
-	return (unsigned)ap->req.op < OP_COUNT && sections[ap->req.op] ? sections[ap->req.op] : "files";
+	return ap->offers.section && ap->offers.section[0] ? ap->offers.section : op_section(ap->req.op);
 }
 
 /* Offers are sent escaped: a line that comes back in that form means the offer itself. */

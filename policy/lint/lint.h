@@ -18,12 +18,12 @@ struct lint_world {
 int policy_lint(const struct policy *p, const struct bundle *b, const struct image *img,
 		const struct lint_world *w, struct diags *d);
 
-/*
- * False where other rules decide all that rule i of p names, so that it never holds.  Else trace has the
- * rules that match a sample of it, itself first; it is empty where the rule has no such sample, or another
- * layer is stricter there.  img is p, compiled.
- */
 struct trace;
+/*
+ * Returns false if another rule decides everything that rule i of p names.  Otherwise fills trace with the
+ * rules that match an example of it, itself first; trace is empty if the rule has no example, or if another
+ * layer is stricter.  img is the compiled p.
+ */
 bool policy_rule_holds(const struct policy *p, const struct bundle *b, const struct image *img, size_t i,
 		       struct trace *trace);
 

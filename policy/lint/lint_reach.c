@@ -140,8 +140,9 @@ static const struct rule *winner_over(const struct lint *l, size_t i, const stru
 	return other;
 }
 
-/* A path, or the name of a tool, which stands in name. */
-static bool path_sample(const struct lint *l, size_t i, char name[LIMIT_HOST], struct request *ret)
+/* Makes a request for a path, or for a tool, whose name is stored in `name`.  False if the rule names more
+ * than one path. */
+static bool name_sample(const struct lint *l, size_t i, char name[LIMIT_HOST], struct request *ret)
 {
 	const struct rule *r = &l->p->rules[i];
 
@@ -157,12 +158,12 @@ static bool path_sample(const struct lint *l, size_t i, char name[LIMIT_HOST], s
 	return name[0] || glob_is_literal(r->pattern, strlen(r->pattern));
 }
 
-static const struct rule *path_winner(const struct lint *l, size_t i)
+static const struct rule *name_winner(const struct lint *l, size_t i)
 {
 	char name[LIMIT_HOST];
 	struct request req;
 
-	return path_sample(l, i, name, &req) ? winner_over(l, i, &req) : NULL;
+	return name_sample(l, i, name, &req) ? winner_over(l, i, &req) : NULL;
 }
 
 /* True if the rule matches exactly its words, without more after them. */
@@ -231,10 +232,10 @@ static const struct rule *winner_of(const struct lint *l, size_t i)
 
 	if (op == OP_EXEC)
 		return command_winner(l, i);
-	return op == OP_CONNECT ? host_winner(l, i) : path_winner(l, i);
+	return op == OP_CONNECT ? host_winner(l, i) : name_winner(l, i);
 }
 
-/* Judges one sample of what rule i names; false where there is none. */
+/* Judges an example of what rule i names.  False if the rule has no example. */
 static bool trace_sample(const struct lint *l, size_t i, struct decision *d, struct trace *t)
 {
 	const struct rule *r = &l->p->rules[i];
@@ -248,7 +249,7 @@ static bool trace_sample(const struct lint *l, size_t i, struct decision *d, str
 	else if (asks[r->kind].op == OP_EXEC)
 		any = sample_of(r->pattern, 0, &s);
 	else
-		any = asks[r->kind].op != OP_NONE && path_sample(l, i, host, &req);
+		any = asks[r->kind].op != OP_NONE && name_sample(l, i, host, &req);
 	if (any && asks[r->kind].op == OP_EXEC)
 		sample_request(l, &s, path, sizeof(path), &req);
 	if (any)

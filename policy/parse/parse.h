@@ -66,7 +66,7 @@ struct taking {
 	const char *hex; /* NULL: there is no hash */
 };
 
-/* 0, or -EINVAL for a hash that is none. */
+/* 0, or -EINVAL if the hash is not 64 hexadecimal digits in lower case, or no path stands before it. */
 int taking_parse(const char *value, struct taking *ret);
 
 /* A literal prefix and its real path, if they differ (a symlinked ~/.ssh); see policy_parse_finding(). */

@@ -195,9 +195,18 @@ char *recorded_visible(const char *s)
 	return visible(s, FORM_RECORDED, false);
 }
 
+static bool is_ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+/* Whether f takes UTF-8 is asked only where it matters: a log has many fields, and most of them are ASCII. */
 static void print_visible(FILE *f, const char *s, enum form form)
 {
-	_cleanup_free_ char *shown = visible(s, form, has_utf8(f));
+	_cleanup_free_ char *shown = visible(s, form, !is_ascii(s, strlen(s)) && has_utf8(f));
 
 	fputs(shown ? shown : "?", f);
 }
@@ -236,14 +245,6 @@ void print_json(json_t *j)
 	if (text)
 		print_ascii(text);
 	json_decref(j);
-}
-
-static bool is_ascii(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (s[i] < 0x20 || s[i] == 0x7f)
-			return false;
-	return true;
 }
 
 void print_json_line(const char *line, size_t len)

@@ -96,6 +96,8 @@ bool diags_have_findings(const struct diags *d);
  * adding it at the position of its layer, with what it takes in.  0, -ENOMEM; findings. */
 int bundle_put_source(struct bundle *b, enum source_layer layer, const char *path, const char *text,
 		      size_t len, struct diags *d);
+/* Removes all sources from b, and the findings about them from d. */
+void bundle_drop_sources(struct bundle *b, struct diags *d);
 /* As bundle_gather(), but a missing file of o->policy is no error. */
 int bundle_gather_without(const struct options *o, struct bundle *b, struct diags *d);
 

@@ -322,9 +322,9 @@ static int tell_ssh(const char *state, struct environment *env)
 int relocation_tell(const struct relocation *rel, const struct bundle *b, struct environment *env)
 {
 	char path[PATH_MAX], place[PATH_MAX];
-	int r = rel->state ? path_normalise(b->workspace, rel->state, path, sizeof(path)) : 0;
+	int n = rel->state ? path_normalise(b->workspace, rel->state, path, sizeof(path)) : 0;
+	int r = n < 0 ? n : 0;
 
-	r = r < 0 ? r : 0;
 	/* Inside a session the working directory does not change. */
 	if (r == 0 && !session_around() && !path_is_under(b->cwd, b->workspace))
 		r = environment_set(env, "PWD", b->workspace, "[session] workspace");

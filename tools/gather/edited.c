@@ -29,6 +29,13 @@ static void drop(struct bundle *b, size_t from, size_t to)
 	b->n_sources -= to - from;
 }
 
+void bundle_drop_sources(struct bundle *b, struct diags *d)
+{
+	for (size_t i = 0; i < b->n_sources; i++)
+		diags_forget(d, b->sources[i].path);
+	drop(b, 0, b->n_sources);
+}
+
 /* Moves the sources after the first n to `at`. */
 static int move_last(struct bundle *b, size_t n, size_t at)
 {

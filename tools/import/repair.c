@@ -88,11 +88,7 @@ static int lint_text(const struct import *im, const char *text, struct diags *d)
 	alone.policy = NAME;
 	bundle_init(&b);
 	r = bundle_gather_without(&alone, &b, d);
-	for (size_t i = 0; i < b.n_sources; i++) {
-		diags_forget(d, b.sources[i].path);
-		source_done(&b.sources[i]);
-	}
-	b.n_sources = 0;
+	bundle_drop_sources(&b, d);
 	if (r == -EBADMSG && !d->n_errors)
 		r = 0;
 	if (r == 0)

@@ -71,11 +71,7 @@ static int gather_file(const struct options *o, const char *file, struct bundle 
 	alone.policy = file;
 	r = bundle_gather(&alone, NULL, b, d);
 	/* What other files say is not looked at, and this one is read again. */
-	for (size_t i = 0; i < b->n_sources; i++) {
-		diags_forget(d, b->sources[i].path);
-		source_done(&b->sources[i]);
-	}
-	b->n_sources = 0;
+	bundle_drop_sources(b, d);
 	if (r < 0 && (r != -EBADMSG || d->n_errors))
 		return r;
 	r = policy_file_read(path, &text, &len, d);

@@ -90,9 +90,12 @@ static json_t *overrides_to_json(const struct policy *p, size_t i, const struct 
 {
 	json_t *list = json_array();
 
-	for (size_t j = 0; j < t->n; j++)
-		if (overridden(p, i, t, j))
-			json_array_append_new(list, rule_to_json(overridden(p, i, t, j)));
+	for (size_t j = 0; j < t->n; j++) {
+		const struct rule *r = overridden(p, i, t, j);
+
+		if (r)
+			json_array_append_new(list, rule_to_json(r));
+	}
 	return list;
 }
 
@@ -207,9 +210,12 @@ static bool is_twin(const struct policy *p, size_t i)
 static void print_holding(const struct policy *p, size_t i, const struct trace *t)
 {
 	print_rule(&p->rules[i], "");
-	for (size_t j = 0; j < t->n; j++)
-		if (overridden(p, i, t, j))
-			print_rule(overridden(p, i, t, j), "\t# overrides ");
+	for (size_t j = 0; j < t->n; j++) {
+		const struct rule *r = overridden(p, i, t, j);
+
+		if (r)
+			print_rule(r, "\t# overrides ");
+	}
 }
 
 static void print_rules(const struct loaded *l, bool effective)
