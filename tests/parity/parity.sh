@@ -141,7 +141,7 @@ run_bash() {
 
 # What it prints is what differs from bash's own.
 found_bash() {
-	grep '^[<>]' | sed -e 's/[0-9]\{3,\}/N/g' -e 's/$/: said/'
+	grep -a '^[<>]' | sed -e 's/[0-9]\{3,\}/N/g' -e 's/$/: said/'
 }
 
 cases_git() {
@@ -243,9 +243,19 @@ wanted_suite() {
 	return 1
 }
 
+# `pale run` closes what it inherits above standard error, so the bare side must not have it either.
+close_inherited() {
+	local fd
+	for fd in "/proc/$$/fd"/*; do
+		fd=${fd##*/}
+		[ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"
+	done
+}
+
 main() {
 	local suite name level i=0 at=${part%/*} of=${part#*/} found
 	patterns=("$@")
+	close_inherited
 	prepare
 	: >"$results/found"
 	: >"$results/counts"
