@@ -364,7 +364,7 @@ static inline struct eval_memo *memo_way(struct eval_memo *memos, unsigned op, u
 					 const char *path, size_t dir)
 {
 	uint64_t tail = load_word(path, path + (dir > 8 ? dir - 8 : 0), path + dir);
-	uint64_t h = (tail ^ (dir << 5 | op) ^ (uint64_t)want << 56) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = (tail ^ (dir << 8 | want << 5 | op)) * 0x9e3779b97f4a7c15ull;
 
 	return &memos[(h ^ h >> 7) >> 32 & (MEMO_WAYS - 1)];
 }
