@@ -40,7 +40,7 @@ static int compile_inner(const struct image *around, bool may_ask, struct bundle
 	if (r == 0)
 		r = image_compile(&p, around, &d, &ret->made.bytes, &size);
 	if (r == 0)
-		r = image_open(&ret->made.image, ret->made.bytes, size, IMAGE_CHECK_ALL);
+		r = image_open_checked(&ret->made.image, ret->made.bytes, size);
 	if (r == 0)
 		((struct image_header *)ret->made.bytes)->counts_from = around->h->counts_from;
 	if (r == 0) {

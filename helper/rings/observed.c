@@ -42,7 +42,7 @@ static int compile_observed(struct helper *h, const struct bundle *b, struct obs
 	if (r == 0)
 		r = image_compile(&p, NULL, d, &ob->bytes, &size);
 	if (r == 0)
-		r = image_open(&ob->image, ob->bytes, size, IMAGE_CHECK_HEADER);
+		r = image_open(&ob->image, ob->bytes, size);
 	policy_done(&p);
 	return r;
 }

@@ -64,7 +64,7 @@ static const char *make_own(struct helper *h, struct plan *plan, struct policy *
 	if (r == 0)
 		r = image_compile(p, NULL, d, &plan->images.bytes, &size);
 	if (r == 0)
-		r = image_open(&plan->images.own, plan->images.bytes, size, IMAGE_CHECK_ALL);
+		r = image_open_checked(&plan->images.own, plan->images.bytes, size);
 	if (r < 0)
 		return r == -EBADMSG ? "the policy has errors" : "the policy cannot be compiled";
 	((struct image_header *)plan->images.bytes)->counts_from = ring_image_base(h->past->generation + 1);

@@ -193,7 +193,7 @@ static int adopt_policy(struct helper *h, const struct bundle *b, struct policy 
 		r = image_compile(p, NULL, d, &h->image_bytes, &size);
 	if (r < 0)
 		return r;
-	r = image_open(&h->image, h->image_bytes, size, IMAGE_CHECK_HEADER);
+	r = image_open(&h->image, h->image_bytes, size);
 	if (r < 0)
 		return r;
 	h->no_prompt = b->no_prompt;

@@ -219,7 +219,7 @@ int grants_open(const struct image *base, const struct grant_line *list, size_t 
 	diags_init(&d);
 	r = grants_compile(base, list, n, &d, ret_bytes, &size);
 	diags_done(&d);
-	return r < 0 ? r : image_open(ret, *ret_bytes, size, IMAGE_CHECK_HEADER);
+	return r < 0 ? r : image_open(ret, *ret_bytes, size);
 }
 
 /* --- evaluating --- */

@@ -102,7 +102,7 @@ int grant_check(const struct image *img, const char *section, const char *line, 
 	diags_init(&d);
 	err = grants_compile(img, &g, 1, &d, &bytes, &n);
 	if (err == 0)
-		err = image_open(&grant, bytes, n, IMAGE_CHECK_HEADER);
+		err = image_open(&grant, bytes, n);
 	if (err == 0)
 		err = check_image(img, &grant, req, why, size);
 	else if (err != -ENOMEM)

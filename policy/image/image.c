@@ -28,7 +28,7 @@ static uint64_t mix(uint64_t h, const uint8_t *p)
 
 /*
  * Not cryptographic: it finds incomplete and damaged images; the kernel protects them from writers.
- * Every process of a session checks its image at start, so four independent sums run at once, for speed.
+ * Each start of a session computes it several times, so four independent sums run at once, for speed.
  */
 uint64_t image_checksum(const void *bytes, size_t len)
 {
@@ -65,7 +65,7 @@ static bool header_ok(const struct image_header *h, const uint8_t *base, size_t 
 	return str->len > 0 && base[str->off] == '\0' && base[str->off + str->len - 1] == '\0';
 }
 
-int image_open(struct image *img, const void *base, size_t size, enum image_check check)
+int image_open(struct image *img, const void *base, size_t size)
 {
 	const struct image_header *h = base;
 
@@ -77,11 +77,21 @@ int image_open(struct image *img, const void *base, size_t size, enum image_chec
 		return -EPROTO;
 	if (!header_ok(h, base, size))
 		return -EBADMSG;
-	if (check == IMAGE_CHECK_ALL &&
-	    image_checksum((const uint8_t *)base + CHECKED_FROM, size - CHECKED_FROM) != h->checksum)
-		return -EBADMSG;
 	*img = (struct image){ .base = base, .size = size, .h = h };
 	return 0;
+}
+
+int image_open_checked(struct image *img, const void *base, size_t size)
+{
+	struct image found;
+	int r = image_open(&found, base, size);
+
+	if (r == 0 &&
+	    image_checksum((const uint8_t *)base + CHECKED_FROM, size - CHECKED_FROM) != found.h->checksum)
+		r = -EBADMSG;
+	if (r == 0)
+		*img = found;
+	return r;
 }
 
 const void *image_sec(const struct image *img, enum image_section_id id, size_t *ret_len)
@@ -116,7 +126,7 @@ bool image_outer(const struct image *img, struct image *ret_outer)
 	size_t len;
 	const void *p = image_sec(img, SEC_OUTER, &len);
 
-	return p && image_open(ret_outer, p, len, IMAGE_CHECK_HEADER) == 0;
+	return p && image_open(ret_outer, p, len) == 0;
 }
 
 bool image_is_within(const struct image *img, const struct image *around)

@@ -2,9 +2,10 @@
  * The policy image: the compiled policy, flat, position independent, versioned and checksummed.
  *
  * The helper builds it once, and every process of the session maps it read-only.  The reader treats it as
- * hostile: image_open() checks the header, the size, the section bounds and (with IMAGE_CHECK_ALL) the
- * checksum, and every later access goes through accessors that check again.  A broken image denies and
- * never crashes.  Integers are in host order: an image never leaves its machine.
+ * hostile: image_open() checks the header, the size and the section bounds, image_open_checked() the
+ * checksum as well, and every later access goes through accessors that check again.  A broken image denies
+ * and never crashes.  `pale run` and the supervisor check all of an image once; a program that starts checks
+ * the header.  Integers are in host order: an image never leaves its machine.
  */
 #ifndef PALE_IMAGE_H
 #define PALE_IMAGE_H
@@ -89,11 +90,11 @@ struct image {
 
 #define IMAGE_BYTES_MAX (64u << 20) /* of a file that is read as an image */
 
-enum image_check { IMAGE_CHECK_HEADER, IMAGE_CHECK_ALL };
-
-/* 0 or -EINVAL (not an image), -EPROTO (other version), -EBADMSG (bounds or checksum).  The bytes stay
- * borrowed.  async-signal-safe. */
-int image_open(struct image *img, const void *base, size_t size, enum image_check check);
+/* 0 or -EINVAL (not an image), -EPROTO (other version), -EBADMSG (bounds).  The bytes stay borrowed.
+ * async-signal-safe. */
+int image_open(struct image *img, const void *base, size_t size);
+/* The same, and -EBADMSG where the checksum is wrong. */
+int image_open_checked(struct image *img, const void *base, size_t size);
 /* True where a newer image must be mapped.  img is open.  It is one load, because it runs for each call
  * that is judged.  async-signal-safe. */
 static inline bool image_is_superseded(const struct image *img)

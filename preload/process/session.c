@@ -65,7 +65,7 @@ int session_image(uint32_t number, struct image *ret)
 
 	wire_image_name(name, number);
 	p = map_fd(image_file(name), PROT_READ, &size);
-	r = p ? image_open(ret, p, size, IMAGE_CHECK_ALL) : -ENOENT;
+	r = p ? image_open(ret, p, size) : -ENOENT;
 	if (p && r < 0)
 		raw2(SYS_munmap, p, size);
 	return r;

@@ -89,7 +89,7 @@ static void build(unsigned n, struct built *ret)
 	if (policy_parse(&b, &p, &d) < 0 || image_compile(&p, NULL, &d, &ret->bytes, &ret->size) < 0)
 		errx(1, "policy of %u rules: %s", n, d.n ? d.list[0].text : "does not compile");
 	ret->ms = (now_ns() - start) / 1e6;
-	if (image_open(&ret->img, ret->bytes, ret->size, IMAGE_CHECK_ALL) < 0)
+	if (image_open_checked(&ret->img, ret->bytes, ret->size) < 0)
 		errx(1, "image");
 	policy_done(&p);
 	diags_done(&d);

@@ -34,8 +34,7 @@ static bool trie_says(const char *pattern, const char *path)
 	bool denied;
 
 	diags_init(&d);
-	if (image_compile(&p, NULL, &d, &bytes, &len) < 0 ||
-	    image_open(&img, bytes, len, IMAGE_CHECK_ALL) < 0)
+	if (image_compile(&p, NULL, &d, &bytes, &len) < 0 || image_open_checked(&img, bytes, len) < 0)
 		abort();
 	denied = eval(&img, &req).verdict == VERDICT_DENY;
 	free(bytes);

@@ -148,7 +148,7 @@ static void try_rule(struct rule *r, enum network mode, const char *host, const 
 
 	diags_init(&d);
 	if (image_compile(&p, NULL, &d, &bytes, &len) == 0) {
-		REQUIRE(image_open(&img, bytes, len, IMAGE_CHECK_ALL) == 0);
+		REQUIRE(image_open_checked(&img, bytes, len) == 0);
 		judge(&img, host, NULL);
 		judge(&img, host, addr);
 		judge(&img, NULL, addr);

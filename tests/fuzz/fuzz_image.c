@@ -69,7 +69,7 @@ static void setup(void)
 		return;
 	build(NULL);
 	first = image;
-	if (image_open(&outer, first, image_size, IMAGE_CHECK_ALL) < 0)
+	if (image_open_checked(&outer, first, image_size) < 0)
 		abort();
 	build(&outer);
 	free(first);
@@ -138,8 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	/* A mutation may hit the header's identity; most of the work lies behind it. */
 	memcpy(copy, image, offsetof(struct image_header, checksum));
-	if (image_open(&img, copy, image_size, IMAGE_CHECK_HEADER) == 0)
+	if (image_open(&img, copy, image_size) == 0)
 		judge(&img, text);
-	image_open(&img, copy, image_size, IMAGE_CHECK_ALL);
+	image_open_checked(&img, copy, image_size);
 	return 0;
 }

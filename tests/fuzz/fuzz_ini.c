@@ -47,7 +47,7 @@ static void check_image(const struct policy *p, struct diags *d)
 	REQUIRE(r == 0 || d->n_errors > 0 || r == -E2BIG);
 	if (r < 0)
 		return;
-	REQUIRE(image_open(&img, bytes, len, IMAGE_CHECK_ALL) == 0);
+	REQUIRE(image_open_checked(&img, bytes, len) == 0);
 	for (size_t i = 0; i < sizeof(reqs) / sizeof(reqs[0]); i++)
 		REQUIRE((unsigned)eval(&img, &reqs[i]).verdict <= VERDICT_DENY);
 	free(bytes);

@@ -151,7 +151,7 @@ static int compile_text(const struct plan *plan, const char *text, struct image 
 	if (r == 0)
 		r = image_compile(&p, NULL, &d, ret_bytes, &size);
 	if (r == 0)
-		r = image_open(img, *ret_bytes, size, IMAGE_CHECK_ALL);
+		r = image_open_checked(img, *ret_bytes, size);
 	bundle_done(&b);
 	policy_done(&p);
 	diags_done(&d);

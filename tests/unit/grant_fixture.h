@@ -81,7 +81,7 @@ static inline bool allows(const char *section, const char *line, const struct re
 
 	diags_init(&d);
 	ck_assert_msg(grants_compile(&fx.img, &g, 1, &d, &bytes, &size) == 0, "%s", line);
-	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 	yes = grants_allow(&img, &fx.img, req, &index);
 	ck_assert(!yes || index == 0);
 	free(bytes);

@@ -64,7 +64,7 @@ static inline int fixture_try(struct fixture *f, const struct image *outer)
 {
 	int err = image_compile(&f->p, outer, &f->d, &f->bytes, &f->size);
 
-	return err ? err : image_open(&f->img, f->bytes, f->size, IMAGE_CHECK_ALL);
+	return err ? err : image_open_checked(&f->img, f->bytes, f->size);
 }
 
 static inline void fixture_compile(struct fixture *f)

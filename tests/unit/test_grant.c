@@ -195,7 +195,7 @@ START_TEST(words_and_file_need_both)
 	ck_assert(!allows(list[1].section, list[1].line, &w.req));
 	diags_init(&d);
 	ck_assert_int_eq(grants_compile(&fx.img, list, 2, &d, &bytes, &size), 0);
-	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 	ck_assert(grants_allow(&img, &fx.img, &w.req, &i));
 	free(bytes);
 	diags_done(&d);
@@ -249,7 +249,7 @@ START_TEST(the_grant_that_covers_is_told)
 	take("agent", "[files]\nask = ~/Documents\n[network]\nask = a.example\n");
 	diags_init(&d);
 	ck_assert_int_eq(grants_compile(&fx.img, list, 3, &d, &bytes, &size), 0);
-	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 	ck_assert(grants_allow(&img, &fx.img, &file, &i) && i == 0);
 	ck_assert(grants_allow(&img, &fx.img, words(&w, NULL, "npm publish"), &i) && i == 1);
 	ck_assert(grants_allow(&img, &fx.img, &host, &i) && i == 2);
@@ -391,7 +391,7 @@ START_TEST(no_grant_is_above_a_deny)
 		take(*name, "");
 		diags_init(&d);
 		ck_assert_int_eq(grants_compile(&fx.img, list, n, &d, &bytes, &size), 0);
-		ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+		ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 			bool asked = eval(&fx.img, words(&w, NULL, lines[i])).verdict == VERDICT_ASK;
 

@@ -36,26 +36,26 @@ START_TEST(test_open_refuses)
 
 	fixture_compile(&fx);
 	h = (struct image_header *)fx.bytes;
-	ck_assert_int_eq(image_open(&img, NULL, 4096, IMAGE_CHECK_ALL), -EINVAL);
-	ck_assert_int_eq(image_open(&img, fx.bytes, 16, IMAGE_CHECK_ALL), -EINVAL);
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size - 8, IMAGE_CHECK_ALL), -EBADMSG);
-	ck_assert_int_eq(image_open(&img, fx.bytes + 1, fx.size - 1, IMAGE_CHECK_ALL), -EINVAL);
+	ck_assert_int_eq(image_open_checked(&img, NULL, 4096), -EINVAL);
+	ck_assert_int_eq(image_open_checked(&img, fx.bytes, 16), -EINVAL);
+	ck_assert_int_eq(image_open_checked(&img, fx.bytes, fx.size - 8), -EBADMSG);
+	ck_assert_int_eq(image_open_checked(&img, fx.bytes + 1, fx.size - 1), -EINVAL);
 	fx.bytes[fx.size - 9] ^= 1;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_ALL), -EBADMSG);
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), 0);
+	ck_assert_int_eq(image_open_checked(&img, fx.bytes, fx.size), -EBADMSG);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), 0);
 	h->version++;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), -EPROTO);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), -EPROTO);
 	h->version--;
 	h->mode = 9;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), -EBADMSG);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), -EBADMSG);
 	h->mode = MODE_WORKSPACE_WRITE;
 	h->network = 9;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), -EBADMSG);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), -EBADMSG);
 	h->network = NETWORK_OFF;
 	h->sec[SEC_RULES].off = UINT32_MAX - 7;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), -EBADMSG);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), -EBADMSG);
 	h->magic = 0;
-	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size, IMAGE_CHECK_HEADER), -EINVAL);
+	ck_assert_int_eq(image_open(&img, fx.bytes, fx.size), -EINVAL);
 }
 END_TEST
 

@@ -42,7 +42,7 @@ static void lint(const char *path, const char *text)
 		ck_assert_int_eq(bundle_add_source(&b, SOURCE_USER, path, text, strlen(text)), 0);
 	ck_assert_int_eq(policy_parse(&b, &p, &d), 0);
 	ck_assert_int_eq(image_compile(&p, NULL, &d, &bytes, &size), 0);
-	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 	ck_assert_int_eq(policy_lint(&p, &b, &img, &world, &d), 0);
 	free(bytes);
 }

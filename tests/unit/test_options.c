@@ -94,7 +94,7 @@ static void as_grants(const struct row *r)
 	take("bridge", text);
 	diags_init(&d);
 	ck_assert_msg(grants_compile(&fx.img, list, n, &d, &bytes, &size) == 0, "%s", r->rules);
-	ck_assert_int_eq(image_open(&img, bytes, size, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, size), 0);
 	if (grants_allow(&img, &fx.img, request_of(&l, &req, r->command), &index) != want)
 		complain(r, "grant", want ? "not granted" : "granted");
 	free(bytes);

@@ -138,7 +138,7 @@ START_TEST(state_lies_where_it_is_said)
 		ck_assert_ptr_null(policy_state(&b, &p));
 	ck_assert_int_eq(policy_state_is_beside_project(&b, &p), states[_i].beside);
 	ck_assert_int_eq(image_compile(&p, NULL, &d, &bytes, &len), 0);
-	ck_assert_int_eq(image_open(&img, bytes, len, IMAGE_CHECK_ALL), 0);
+	ck_assert_int_eq(image_open_checked(&img, bytes, len), 0);
 	ck_assert_int_eq(writing(&img, "/home/u/ws/.pale/policy.ini"), VERDICT_DENY);
 	ck_assert_int_eq(writing(&img, "/home/u/ws/.pale/data/x"),
 			 states[_i].beside ? VERDICT_ALLOW : VERDICT_DENY);

@@ -99,7 +99,7 @@ static int build(struct loaded *l, struct diags *d)
 	if (r == 0)
 		r = image_compile(&l->policy, NULL, d, &l->bytes, &l->size);
 	if (r == 0)
-		r = image_open(&l->image, l->bytes, l->size, IMAGE_CHECK_ALL);
+		r = image_open_checked(&l->image, l->bytes, l->size);
 	return r;
 }
 

@@ -55,7 +55,7 @@ static void make_image(struct prover *pr)
 	diags_init(&d);
 	if (policy_parse(pr->b, &pr->wide, &d) == 0 &&
 	    image_compile(&pr->wide, NULL, &d, &pr->bytes, &size) == 0 &&
-	    image_open(&pr->image, pr->bytes, size, IMAGE_CHECK_ALL) < 0)
+	    image_open_checked(&pr->image, pr->bytes, size) < 0)
 		pr->image = (struct image){ 0 };
 	diags_done(&d);
 }

@@ -101,7 +101,7 @@ static int compile_policy(struct fence *f, struct policy *p)
 	p->s.level = f->level;
 	r = image_compile(p, NULL, &d, &f->ahead_bytes, &size);
 	if (r == 0)
-		r = image_open(&f->ahead, f->ahead_bytes, size, IMAGE_CHECK_HEADER);
+		r = image_open(&f->ahead, f->ahead_bytes, size);
 	diags_done(&d);
 	return r;
 }

@@ -291,7 +291,7 @@ static int read_image(struct launch *l)
 
 	if (path_join(path, sizeof(path), l->runtime_dir, WIRE_IMAGE_FILE) < 0 ||
 	    file_read(path, IMAGE_BYTES_MAX, &image, &size) < 0 ||
-	    image_open(&l->image, image, size, IMAGE_CHECK_ALL) < 0) {
+	    image_open_checked(&l->image, image, size) < 0) {
 		talk("the compiled policy in %s cannot be used", l->runtime_dir);
 		return -EBADMSG;
 	}

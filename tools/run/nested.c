@@ -183,7 +183,7 @@ static int map_reply(struct launch *l, const struct reply *reply)
 	void *ring = map_fd(reply->fds[1], PROT_READ | PROT_WRITE, &ring_bytes);
 	int r;
 
-	r = image ? image_open(&l->image, image, image_size, IMAGE_CHECK_ALL) : -EBADMSG;
+	r = image ? image_open_checked(&l->image, image, image_size) : -EBADMSG;
 	if (r < 0 || !ring || ring_bytes != ring_size())
 		return r < 0 ? r : -EBADMSG;
 	l->ring = ring;

@@ -73,7 +73,7 @@ static int nested_load(struct supervisor *s, uint32_t number)
 	if (r == 0)
 		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
 	if (r == 0)
-		r = image_open(&s->nested[number], bytes, len, IMAGE_CHECK_ALL);
+		r = image_open_checked(&s->nested[number], bytes, len);
 	if (r == 0 && !image_is_within(&s->nested[number], session_image(s)))
 		r = -EPERM;
 	if (r < 0)

@@ -423,7 +423,7 @@ static int take_session(struct explainer *x, struct diags *d)
 	r = image_compile(&l->policy, &x->around.image, d, &l->bytes, &l->size);
 	free(alone);
 	if (r == 0)
-		r = image_open(&l->image, l->bytes, l->size, IMAGE_CHECK_ALL);
+		r = image_open_checked(&l->image, l->bytes, l->size);
 	x->image = l->image;
 	return r;
 }

@@ -56,7 +56,7 @@ static int kept_read(const struct supervisor *s, uint32_t number, struct kept_im
 	if (r == 0)
 		r = file_read(path, IMAGE_BYTES_MAX, &bytes, &len);
 	if (r == 0)
-		r = image_open(&k->image, bytes, len, IMAGE_CHECK_ALL);
+		r = image_open_checked(&k->image, bytes, len);
 	if (r != 0) {
 		free(k);
 		return r;
