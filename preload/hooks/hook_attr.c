@@ -1,6 +1,6 @@
 /*
- * Hooks of a file's size.  Modes, owners, times and attributes have no hooks: above level hooks the
- * supervisor judges every change of them.
+ * Hooks of a file's size, and of the times of a file that is open.  Modes, owners, other times and attributes
+ * have no hooks: above level hooks the supervisor judges every change of them.
  */
 #include "preload/judge/check.h"
 #include "preload/process/gate.h"
@@ -22,7 +22,7 @@ static long truncate_spot(const struct spot *s, off_t len)
 	return r;
 }
 
-static int truncate_path(const char *path, off_t len)
+int truncate(const char *path, off_t len)
 {
 	struct spot s UNINITIALIZED;
 	long r = check_path(&s, OP_TRUNCATE, AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
@@ -35,12 +35,14 @@ static int truncate_path(const char *path, off_t len)
 	return (int)libc_result(r);
 }
 
-int truncate(const char *path, off_t len)
-{
-	return truncate_path(path, len);
-}
+SAME_HOOK(truncate64, truncate);
 
-int truncate64(const char *path, off64_t len)
+/* Setting times is part of writing: of a descriptor that is open for writing, the open was judged.  tar(1)
+ * and `cp -p` do it for each file.  An error of fcntl(2) counts as writable: the kernel gives it again. */
+int futimens(int fd, const struct timespec ts[2])
 {
-	return truncate_path(path, len);
+	bool writable = raw3(SYS_fcntl, fd, F_GETFL, 0) & O_ACCMODE;
+
+	return (int)libc_result(writable ? gate4(SYS_utimensat, fd, 0, ts, 0)
+					 : carried4(SYS_utimensat, fd, 0, ts, 0));
 }

@@ -122,10 +122,7 @@ int creat(const char *path, mode_t mode)
 	return open_result(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
-int creat64(const char *path, mode_t mode)
-{
-	return open_result(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
-}
+SAME_HOOK(creat64, creat);
 
 /* --- stdio -------------------------------------------------------------------------------------- */
 
@@ -167,7 +164,7 @@ static int stdio_check(const char *path, int flags)
 	return check_only(open_op(access), access, AT_FDCWD, path, RESOLVE_FOLLOW_LAST);
 }
 
-static FILE *stdio_open(const char *path, const char *mode)
+FILE *fopen(const char *path, const char *mode)
 {
 	int flags = mode ? stdio_flags(mode) : -1;
 	FILE *f;
@@ -197,17 +194,9 @@ static FILE *stdio_open(const char *path, const char *mode)
 	return f;
 }
 
-FILE *fopen(const char *path, const char *mode)
-{
-	return stdio_open(path, mode);
-}
+SAME_HOOK(fopen64, fopen);
 
-FILE *fopen64(const char *path, const char *mode)
-{
-	return stdio_open(path, mode);
-}
-
-static FILE *stdio_reopen(const char *path, const char *mode, FILE *f)
+FILE *freopen(const char *path, const char *mode, FILE *f)
 {
 	int flags = mode ? stdio_flags(mode) : -1;
 
@@ -226,15 +215,7 @@ static FILE *stdio_reopen(const char *path, const char *mode, FILE *f)
 	return real.freopen(path, mode, f);
 }
 
-FILE *freopen(const char *path, const char *mode, FILE *f)
-{
-	return stdio_reopen(path, mode, f);
-}
-
-FILE *freopen64(const char *path, const char *mode, FILE *f)
-{
-	return stdio_reopen(path, mode, f);
-}
+SAME_HOOK(freopen64, freopen);
 
 /* Opens a directory as libc does, which is not a cancellation point. */
 static int open_directory(int dirfd, const char *path)

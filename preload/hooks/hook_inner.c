@@ -85,40 +85,28 @@ int mkstemp(char *template)
 	return temp_file(template, 0, 0);
 }
 
-int mkstemp64(char *template)
-{
-	return temp_file(template, 0, 0);
-}
+SAME_HOOK(mkstemp64, mkstemp);
 
 int mkostemp(char *template, int flags)
 {
 	return temp_file(template, 0, flags);
 }
 
-int mkostemp64(char *template, int flags)
-{
-	return temp_file(template, 0, flags);
-}
+SAME_HOOK(mkostemp64, mkostemp);
 
 int mkstemps(char *template, int suffix)
 {
 	return temp_file(template, suffix, 0);
 }
 
-int mkstemps64(char *template, int suffix)
-{
-	return temp_file(template, suffix, 0);
-}
+SAME_HOOK(mkstemps64, mkstemps);
 
 int mkostemps(char *template, int suffix, int flags)
 {
 	return temp_file(template, suffix, flags);
 }
 
-int mkostemps64(char *template, int suffix, int flags)
-{
-	return temp_file(template, suffix, flags);
-}
+SAME_HOOK(mkostemps64, mkostemps);
 
 char *mkdtemp(char *template)
 {
@@ -170,10 +158,7 @@ FILE *tmpfile(void)
 	return f;
 }
 
-FILE *tmpfile64(void)
-{
-	return tmpfile();
-}
+SAME_HOOK(tmpfile64, tmpfile);
 
 /* --- tables ------------------------------------------------------------------------------------- */
 

@@ -134,6 +134,15 @@ static long call___realpath_chk(void)
 	return of_pointer(f___realpath_chk(A("file"), to, sizeof(to)));
 }
 
+static long call_futimens(void)
+{
+	int fd = fd_of(A("file"));
+	long r = f_futimens(fd, NULL);
+
+	of_fd(fd);
+	return r;
+}
+
 static long call_fchdir(void)
 {
 	int fd = fd_of(A("dir"));

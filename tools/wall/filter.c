@@ -90,6 +90,7 @@ enum gate {
 	GATED_OPEN1,
 	GATED_OPEN2,
 	GATED_HOW,
+	GATED_FD,
 	COUNTED,
 	ADDRESSED,
 	SOCKET,
@@ -170,6 +171,8 @@ static unsigned gate_of(struct builder *b, enum gate gate)
 		return gate_open(b, 2);
 	case GATED_HOW:
 		return gate_how(b);
+	case GATED_FD:
+		return gate_is_open(b->setup) ? if_whole(b, 1, 0, b->passed, b->notify) : b->notify;
 	case COUNTED:
 		return gate_is_open(b->setup) ? b->passed : b->allow;
 	case ADDRESSED:

@@ -34,7 +34,8 @@ t_allowed_calls_pass() {
 	carried exec allow '"target":"cat new"'
 }
 
-# Landlock bounds none of these, so they are the supervisor's whoever asks.
+# Landlock bounds none of these, so they are the supervisor's whoever asks; except the times of a file that is
+# open for writing (t_times_of_what_is_written).
 t_attributes_never_pass() {
 	fsh 'chmod 600 file; python3 -c \
 		"import os; os.utime(\"file\", (1, 1)); os.truncate(\"file\", 3); os.setxattr(\"file\", \"user.a\", b\"b\")"'
@@ -44,6 +45,32 @@ t_attributes_never_pass() {
 	carried utime allow "$W/file"
 	carried truncate allow "$W/file"
 	carried xattr allow "$W/file"
+}
+
+# The denied times are of a file that the session may read and its user owns.
+t_times_of_what_is_written() {
+	policy <<-END
+		[files]
+		readonly = locked
+	END
+	echo x >locked
+	fence python3 -c '
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def times(name, flags):
+    fd = os.open(name, flags)
+    then = (ctypes.c_long * 4)(1, 2, 3, 4)
+    print(libc.futimens(fd, then), ctypes.get_errno() if flags != os.O_WRONLY else 0)
+times("new", os.O_WRONLY | os.O_CREAT)
+times("new", os.O_WRONLY)
+times("new", os.O_RDONLY)
+times("locked", os.O_RDONLY)
+print(libc.futimens(99, None), ctypes.get_errno())'
+	rc_is 0
+	[ "$(cat "$S/out")" = $'0 0\n0 0\n0 0\n-1 13\n-1 9' ] || fail "not the results"
+	[ "$(stat -c %Y new)" = 3 ] || fail "nothing was done"
+	carried utime allow "$W/new"
+	carried utime deny "$W/locked"
 }
 
 # Truncation without write access: older kernels' Landlock does not know it.
