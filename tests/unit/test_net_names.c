@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/hosts/resolver.h"
 
 Suite *suite_net_names(void);
@@ -65,15 +66,23 @@ static long reach_here(void)
 	return r;
 }
 
-/* The answer to `name`, given to process `asker`, where it is not 0. */
-static void learn(const char *name, const uint8_t addr[16], pid_t asker, const char *approval)
+/* The answer to `name`, given to process `asker`, where it is not 0; approved for a process that started so
+ * many ticks later. */
+static void learn_later(const char *name, const uint8_t addr[16], pid_t asker, const char *approval,
+			unsigned later)
 {
 	struct host_name n = { .askers = { asker }, .n_askers = asker ? 1 : 0 };
 
 	snprintf(n.name, sizeof(n.name), "%s", name);
 	snprintf(n.approval, sizeof(n.approval), "%s", approval);
 	n.approved_for = approval[0] ? asker : 0;
+	n.approved_start = start_of(n.approved_for) + later;
 	hosts_learn(session_hosts(t.sup), &n, addr, 300);
+}
+
+static void learn(const char *name, const uint8_t addr[16], pid_t asker, const char *approval)
+{
+	learn_later(name, addr, asker, approval, 0);
 }
 
 static void run(void)
@@ -283,6 +292,16 @@ START_TEST(for_another_process)
 }
 END_TEST
 
+/* The number is used again. */
+START_TEST(for_an_earlier_process_of_this_number)
+{
+	carried_start(&t, away_denied);
+	learn_later("ask.example", away, t.child, "7f3a", 1);
+	run();
+	expect(VERDICT_DENY, "ask.example", 443);
+}
+END_TEST
+
 Suite *suite_net_names(void)
 {
 	Suite *s = suite_create("net_names");
@@ -304,5 +323,6 @@ Suite *suite_net_names(void)
 	tcase_add_test(tc, more_strangers_than_are_remembered);
 	tcase_add_test(tc, a_look_up_that_was_approved);
 	tcase_add_test(tc, for_another_process);
+	tcase_add_test(tc, for_an_earlier_process_of_this_number);
 	return s;
 }

@@ -12,7 +12,9 @@
 
 #include "tests/unit/served.h"
 #include "tests/unit/dns_fixture.h"
+#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/caller.h"
+#include "tools/supervisor/hosts/inquiry.h"
 #include "tools/supervisor/hosts/resolver.h"
 #include "tools/supervisor/listener.h"
 
@@ -297,6 +299,22 @@ START_TEST(a_dead_asker_takes_his_question_back)
 }
 END_TEST
 
+START_TEST(a_yes_is_for_one_process)
+{
+	static struct inquiries q;
+	const struct asker who = { .tgid = t.child };
+
+	q.grants[0] = (struct grant){ who, start_of(t.child), "ask.example", "a1", UINT64_MAX };
+	ck_assert_ptr_nonnull(inquiry_granted(&q, &who, "ask.example"));
+	ck_assert_ptr_null(inquiry_granted(&q, &who, "other.example"));
+	/* Another process had this number, or the process was gone. */
+	q.grants[0].start--;
+	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
+	q.grants[0].start = 0;
+	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
+}
+END_TEST
+
 /* teardown() would hang: the session ends while a human is asked. */
 START_TEST(the_end_waits_for_nobody)
 {
@@ -328,6 +346,7 @@ Suite *suite_resolver(void)
 	tcase_add_test(c, an_orphan_is_held_by_each_image);
 	tcase_add_test(c, asked_once);
 	tcase_add_test(c, a_dead_asker_takes_his_question_back);
+	tcase_add_test(c, a_yes_is_for_one_process);
 	tcase_add_test(c, the_end_waits_for_nobody);
 	suite_add_tcase(s, c);
 	return s;

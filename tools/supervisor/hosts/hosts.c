@@ -73,7 +73,7 @@ void hosts_free(struct hosts *h)
 static bool is_same_entry(const struct entry *e, const struct host_name *name, const uint8_t addr[16])
 {
 	return memcmp(e->addr, addr, 16) == 0 && e->who.approved_for == name->approved_for &&
-	       strcmp(e->who.name, name->name) == 0;
+	       e->who.approved_start == name->approved_start && strcmp(e->who.name, name->name) == 0;
 }
 
 /* The entry for this name and address, or the oldest of all; taken out of its chain. */

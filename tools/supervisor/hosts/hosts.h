@@ -27,9 +27,10 @@
 #define HOSTS_ASKERS 8
 
 struct host_name {
-	char name[LIMIT_HOST]; /* the name that was looked up, lower case, not one that a CNAME led to */
-	char approval[40];     /* of the operator's answer that allowed the look-up; "": the policy did */
-	pid_t approved_for;    /* the process in whose name the question was asked, 0: no process */
+	char name[LIMIT_HOST];	 /* the name that was looked up, lower case, not one that a CNAME led to */
+	char approval[40];	 /* of the operator's answer that allowed the look-up; "": the policy did */
+	pid_t approved_for;	 /* the process in whose name the question was asked, 0: no process */
+	uint64_t approved_start; /* of this process (start_of()): its number may be used again */
 	/* Processes that got this answer, as far as remembered: hosts_learn() adds the first one to those
 	 * that are known already.  n_askers 0: not known; more than HOSTS_ASKERS: others too. */
 	pid_t askers[HOSTS_ASKERS];

@@ -8,6 +8,7 @@
 #include "policy/base/util.h"
 #include "policy/system/system.h"
 
+#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/verdict/verdict.h"
 
 bool asker_is(const struct asker *a, const struct asker *b)
@@ -24,7 +25,8 @@ const struct grant *inquiry_granted(const struct inquiries *q, const struct aske
 	for (size_t i = 0; i < NELEM(q->grants); i++) {
 		const struct grant *g = &q->grants[i];
 
-		if (g->until_s > now && asker_is(&g->who, who) && strcmp(g->name, name) == 0)
+		if (g->until_s > now && asker_is(&g->who, who) && strcmp(g->name, name) == 0 &&
+		    g->start != 0 && g->start == start_of(who->tgid))
 			return g;
 	}
 	return NULL;
@@ -35,6 +37,7 @@ static void grant_name(struct inquiries *q, const struct inquiry *i)
 	struct grant *g = &q->grants[q->n_granted++ % NELEM(q->grants)];
 
 	g->who = i->asking.who;
+	g->start = i->start;
 	g->until_s = clock_awake_ns() / NS_S + GRANT_S;
 	snprintf(g->name, sizeof(g->name), "%s", i->name);
 	snprintf(g->approval, sizeof(g->approval), "%s", i->answer.approval);
@@ -102,6 +105,7 @@ int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name
 			    .who = *who,
 			    .ask = ask_about_name,
 			    .heard = on_heard },
+		.start = start_of(who->tgid),
 		.decision = *d,
 	};
 	snprintf(i->name, sizeof(i->name), "%s", name);

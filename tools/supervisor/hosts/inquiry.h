@@ -16,6 +16,7 @@
 
 struct grant {
 	struct asker who;
+	uint64_t start; /* of the asker (start_of()); 0, where it was gone: for no process */
 	char name[LIMIT_HOST];
 	char approval[40];
 	uint64_t until_s;
@@ -24,6 +25,7 @@ struct grant {
 struct inquiry {
 	struct inquiries *all; /* NULL: free */
 	struct asking asking;
+	uint64_t start; /* of the asker (start_of()), when the question began */
 	char name[LIMIT_HOST];
 	struct decision decision; /* the policy's: ask */
 	bool allowed;

@@ -28,6 +28,7 @@
 struct mark {
 	struct asker who;
 	char approval[40]; /* of the operator's answer that allowed the question */
+	uint64_t start;	   /* of the process for which it was allowed */
 };
 
 struct resolver {
@@ -91,6 +92,7 @@ static enum forwarder_word consult(struct resolver *r, struct caller *c, const s
 		d->verdict = VERDICT_ALLOW;
 		d->reason = REASON_HUMAN;
 		snprintf(m->approval, sizeof(m->approval), "%s", g->approval);
+		m->start = g->start;
 		record_decision(c, req, req->host, d, g->approval);
 		return FORWARDER_YES;
 	}
@@ -130,6 +132,7 @@ static bool take_approval(const struct forwarder_query *q, void *arg)
 	if (!is_asked(q, arg))
 		return false;
 	snprintf(mark_of(q)->approval, sizeof(mark_of(q)->approval), "%s", i->answer.approval);
+	mark_of(q)->start = i->start;
 	return true;
 }
 
@@ -153,6 +156,7 @@ static void learn_address(void *owner, const struct forwarder_query *q, const ui
 	struct resolver *r = owner;
 	struct host_name name = {
 		.approved_for = m->approval[0] ? m->who.tgid : 0,
+		.approved_start = m->start,
 		.askers = { m->who.tgid },
 		.n_askers = 1,
 	};

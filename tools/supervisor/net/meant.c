@@ -14,6 +14,7 @@
 
 #include "policy/base/util.h"
 
+#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/hosts/resolver.h"
@@ -64,7 +65,8 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 /* A name whose look-up the operator allowed to this process needs no second question about the name. */
 static bool is_approved(struct caller *c, const struct host_name *n)
 {
-	return n->approval[0] && n->approved_for == caller_tgid(c);
+	return n->approval[0] && n->approved_for == caller_tgid(c) && n->approved_start != 0 &&
+	       n->approved_start == start_of(n->approved_for);
 }
 
 static struct meaning judge_by(struct caller *c, struct request *req, const struct host_name *n)

@@ -75,6 +75,13 @@ int stat_read(int dir, pid_t pid, struct stat_fields *ret)
 	return 0;
 }
 
+uint64_t start_of(pid_t pid)
+{
+	struct stat_fields f;
+
+	return stat_read(-1, pid, &f) == 0 ? f.start : 0;
+}
+
 long status_number(int dir, pid_t pid, const char *key, int base)
 {
 	char buf[4096];

@@ -23,6 +23,9 @@ struct stat_fields {
 int procstat_open(int dir, pid_t pid, const char *name);
 /* Reads stat in the directory dir, or in /proc/PID where dir < 0.  0 or -errno. */
 int stat_read(int dir, pid_t pid, struct stat_fields *ret);
+/* When a process started, in ticks since boot, by which a number that is used again is known; 0 where there
+ * is no such process. */
+uint64_t start_of(pid_t pid);
 /* The number behind `key` in DIR/status or /proc/PID/status, read in base.  -errno. */
 long status_number(int dir, pid_t pid, const char *key, int base);
 /* True where pid is `above` or descends from it. */
