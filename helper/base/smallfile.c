@@ -43,3 +43,14 @@ int file_create(int dirfd, const char *name, mode_t mode, const void *bytes, siz
 		return -errno;
 	return write_all(fd, bytes, len);
 }
+
+void file_drop(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	/* Under a second name it is meant to stay. */
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
+		(void)!ftruncate(fd, 0);
+	(void)unlinkat(dirfd, name, 0);
+}

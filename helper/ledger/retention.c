@@ -25,8 +25,9 @@
 #include "event.h"
 #include "ledger.h"
 
-#define NS_BUDGET (50 * NS_MS)
-#define LOOK_MAX  5000 /* entries read of the directory of sessions, and of each session's */
+#define NS_BUDGET   (50 * NS_MS)
+#define HEAD_LATE_S 5	 /* a head is kept so long after its ledger was last written, at most */
+#define LOOK_MAX    5000 /* entries read of the directory of sessions, and of each session's */
 
 bool retention_is_helpers(const char *name)
 {
@@ -62,7 +63,7 @@ static void empty(int dirfd)
 
 	for (int i = 0; i < LOOK_MAX && (name = dir_next(dir)); i++)
 		if (retention_is_helpers(name))
-			(void)unlinkat(dirfd, name, 0);
+			file_drop(dirfd, name);
 }
 
 /* True where the session's directory changed in the last RETENTION_DAYS.  One call excludes most sessions. */
@@ -86,7 +87,7 @@ bool retention_remove(struct helper *h, int sessions, const char *name, const ch
 	    fstatat(dirfd, LEDGER_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	/* The oldest are removed first: `pale log verify` reports no missing ledger that ended by `until`. */
-	time_format((uint64_t)st.st_mtime * NS_S, until);
+	time_format(((uint64_t)st.st_mtime + HEAD_LATE_S) * NS_S, until);
 	snprintf(detail, sizeof(detail), "%s; until=%s", why, until);
 	empty(dirfd);
 	if (unlinkat(sessions, name, AT_REMOVEDIR) < 0)

@@ -18,6 +18,8 @@
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
 
+#include "helper/base/smallfile.h"
+
 #include "ledger.h"
 #include "signing.h"
 
@@ -79,7 +81,7 @@ int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *s
 		r = -EIO;
 	if (r == 0 && (fsync(to) < 0 || renameat(dirfd, made, dirfd, done) < 0 || fsync(dirfd) < 0))
 		r = -errno;
-	(void)unlinkat(dirfd, r == 0 ? plain : made, 0);
+	file_drop(dirfd, r == 0 ? plain : made);
 	return r;
 }
 

@@ -384,6 +384,11 @@ t_what_ended_sessions_keep_is_bounded() {
 	left older 20 2
 	left old 10 2
 	left new 1 2
+	# A head is kept a moment after the ledger was last written.
+	printf '{"time":"%s","session":"older","records":1,"head":"0","sealed":false}\n' \
+		"$(date -u -d '20 days ago + 1 second' +%FT%TZ)" >"$STATE/heads.jsonl"
+	# The owner may read ledgers, and could keep their bytes by a descriptor.
+	exec 9<"$STATE/sessions/oldest/ledger.0.jsonl"
 	fence bash -c 'sleep 3'
 	rc_is 0
 	for name in oldest older; do
@@ -391,6 +396,9 @@ t_what_ended_sessions_keep_is_bounded() {
 		missing "$STATE/sessions/$name"
 		recorded ledger/removed '[a-z]*' "$name" "[ledger] size is 5 MiB"
 	done
+	[ "$(stat -L -c %s "/proc/$$/fd/9")" = 0 ] || fail "the bytes are kept"
+	run pale log verify
+	out_lacks "older"
 	for name in old new; do
 		exists "$STATE/sessions/$name/ledger.jsonl"
 		not_recorded ledger/removed '[a-z]*' "\"$name\""
