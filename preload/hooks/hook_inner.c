@@ -181,10 +181,7 @@ FILE *setmntent(const char *path, const char *mode)
 	return f;
 }
 
-FILE *__setmntent(const char *path, const char *mode)
-{
-	return setmntent(path, mode);
-}
+SAME_HOOK(__setmntent, setmntent);
 
 /* A process that may not write the file cannot write it by these functions either; they only read
  * it then. */

@@ -62,10 +62,7 @@ int bind(int fd, const struct sockaddr *addr, socklen_t len)
 	return (int)libc_result(r < 0 ? r : carried3(SYS_bind, fd, &copy, len));
 }
 
-int __connect(int fd, const struct sockaddr *addr, socklen_t len)
-{
-	return connect(fd, addr, len);
-}
+SAME_HOOK(__connect, connect);
 
 /* True for what stands in for a datagram socket, as the kernel sees it.  The supervisor sends its messages,
  * so that nothing is sent in vain, and keeps its errors. */
@@ -214,7 +211,4 @@ int sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
 	return (int)done;
 }
 
-int __sendmmsg(int fd, struct mmsghdr *vec, unsigned n, int flags)
-{
-	return sendmmsg(fd, vec, n, flags);
-}
+SAME_HOOK(__sendmmsg, sendmmsg);

@@ -94,15 +94,16 @@ void say_init(void)
 
 /*
  * False for a file that the program opened as descriptor 2 after it had closed its stderr.  True for the
- * first stderr, for a file open for appending, and, for an exec, for a descriptor 2 that the new program
- * inherits.
+ * first stderr, for a file that is stdout as well (exec >log 2>&1) or is open for appending, and, for an
+ * exec, for a descriptor 2 that the new program inherits.
  */
 static bool is_log(const struct stat *st, enum op op)
 {
-	long flags = raw2(SYS_fcntl, 2, F_GETFL);
+	struct stat out;
 
 	return (st->st_dev == first_stderr.dev && st->st_ino == first_stderr.ino) ||
-	       (flags >= 0 && flags & O_APPEND) || (op == OP_EXEC && raw2(SYS_fcntl, 2, F_GETFD) == 0);
+	       (raw2(SYS_fstat, 1, &out) == 0 && st->st_dev == out.st_dev && st->st_ino == out.st_ino) ||
+	       raw2(SYS_fcntl, 2, F_GETFL) & O_APPEND || (op == OP_EXEC && raw2(SYS_fcntl, 2, F_GETFD) == 0);
 }
 
 /* True if the program draws the screen itself (it reads single keys): a line would spoil the screen.  The

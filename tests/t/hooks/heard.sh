@@ -113,6 +113,14 @@ t_redirected() {
 	[ "$(grep -c "^pale: denied exec ./nope" "$S/out")" = 2 ] || fail "not heard twice"
 }
 
+# exec >log 2>&1: opened by the shell itself, but for its output too.
+t_a_log_of_both() {
+	hears
+	fsh 'exec >log 2>&1; : <"$1"; "$2" "$1"; true' - "$HOME/.ssh/id_rsa" "$T_VICTIMS/raw"
+	[ "$(grep -c "pale: denied read $HOME/.ssh/id_rsa" log)" = "$([ "$T_LEVEL" = hooks ] && echo 1 || echo 2)" ] ||
+		fail "not heard"
+}
+
 # What a program opens where it had closed its standard error is no place to talk, and what it executes later with
 # another one does not make it that.
 t_data_on_descriptor_2() {

@@ -82,12 +82,23 @@ void tell_begin(struct caller *c)
 		atomic_store(file_slot(c->sup, &st, &mark), mark);
 }
 
+/* As in the hooks: exec >log 2>&1. */
+static bool is_stdout_too(struct caller *c, const struct stat *st)
+{
+	int proc = caller_proc(c);
+	struct stat out;
+
+	return proc >= 0 && fstatat(proc, "fd/1", &out, 0) == 0 && out.st_dev == st->st_dev &&
+	       out.st_ino == st->st_ino;
+}
+
 static bool is_log(struct caller *c, int fd, const struct stat *st)
 {
 	int flags = fcntl(fd, F_GETFL);
 	uint64_t mark;
 
-	return atomic_load(file_slot(c->sup, st, &mark)) == mark || (flags >= 0 && flags & O_APPEND);
+	return is_stdout_too(c, st) || atomic_load(file_slot(c->sup, st, &mark)) == mark ||
+	       (flags >= 0 && flags & O_APPEND);
 }
 
 /* As in the hooks: a socket with an address at either end carries a protocol, which a line would disturb. */
