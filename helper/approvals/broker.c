@@ -240,10 +240,10 @@ static bool approvals_are_on(const struct image *img)
 	return true;
 }
 
-static bool allow(struct conn *c, const char *id)
+static bool allow(struct conn *c, enum reason why, const char *id)
 {
 	const struct wire_answer granted = {
-		.verdict = VERDICT_ALLOW, .reason = REASON_HUMAN, .text = "", .approval = id
+		.verdict = VERDICT_ALLOW, .reason = why, .text = "", .approval = id
 	};
 
 	return send_answer(c, &granted);
@@ -257,7 +257,7 @@ static bool known(struct helper *h, struct conn *c, const char *print)
 	switch (queue_lookup(h->queue, print, clock_boot_ns(), &ap)) {
 	case KNOWN_LATE:
 		outcome_expect(ap, c->pid);
-		if (!allow(c, ap->id))
+		if (!allow(c, REASON_HUMAN, ap->id))
 			outcome_forgo(ap);
 		return true;
 	case KNOWN_DENIED:
@@ -285,7 +285,7 @@ static bool granted(struct helper *h, struct conn *c, const struct request *req,
 
 	if (!grants_cover(h, image, req, c->pid, id))
 		return false;
-	(void)allow(c, id);
+	(void)allow(c, REASON_GRANT, id);
 	return true;
 }
 

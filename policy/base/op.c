@@ -62,6 +62,7 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_NOBODY] = "it needs approval, and no one can be reached to answer",
 	[REASON_TIMEOUT] = "no answer came in time",
 	[REASON_HUMAN] = "the operator answered",
+	[REASON_GRANT] = "granted by the operator",
 	[REASON_PROCESS] = "it belongs to a process outside the session",
 	[REASON_CHANGED] = "it changed after pale judged it",
 	[REASON_SOCKET] = "a kind of socket that pale cannot judge",

@@ -102,6 +102,7 @@ enum reason {
 	REASON_VARIABLE,   /* an allow names it, and a variable changes what it does */
 	REASON_ABSENT,	   /* an optional file that holds a secret */
 	REASON_TOOL,	   /* no rule names it: an agent's tool, which is allowed then */
+	REASON_GRANT,	   /* the operator allowed it, and what is like it, for longer than once */
 	REASON_COUNT
 };
 

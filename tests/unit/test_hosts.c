@@ -91,15 +91,15 @@ START_TEST(approvals)
 {
 	struct host_name n = named("ask.example");
 
-	strcpy(n.approval, "7f3a");
-	n.approved_for = 10;
+	strcpy(n.yes.approval, "7f3a");
+	n.yes.pid = 10;
 	hosts_learn(h, &n, here, 300);
-	n.approved_for = 11;
+	n.yes.pid = 11;
 	hosts_learn(h, &n, here, 300);
 	ck_assert_uint_eq(find(here), 2);
-	ck_assert_int_eq(found[0].approved_for, 11);
-	ck_assert_int_eq(found[1].approved_for, 10);
-	ck_assert_str_eq(found[1].approval, "7f3a");
+	ck_assert_int_eq(found[0].yes.pid, 11);
+	ck_assert_int_eq(found[1].yes.pid, 10);
+	ck_assert_str_eq(found[1].yes.approval, "7f3a");
 }
 END_TEST
 
@@ -150,7 +150,7 @@ START_TEST(the_file)
 	ck_assert_str_eq(found[0].name, "www.example");
 	ck_assert_str_eq(found[1].name, "alias");
 	ck_assert_str_eq(found[2].name, "later");
-	ck_assert_int_eq(found[0].approved_for, 0);
+	ck_assert_int_eq(found[0].yes.pid, 0);
 	ck_assert_uint_eq(hosts_file_find(&f, here, found, 2), 2);
 	ck_assert_uint_eq(hosts_file_find(&f, there, found, 16), 1);
 	ck_assert_str_eq(found[0].name, "six.example");

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include "tests/unit/net_fixture.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/hosts/resolver.h"
 
@@ -74,9 +75,12 @@ static void learn_later(const char *name, const uint8_t addr[16], pid_t asker, c
 	struct host_name n = { .askers = { asker }, .n_askers = asker ? 1 : 0 };
 
 	snprintf(n.name, sizeof(n.name), "%s", name);
-	snprintf(n.approval, sizeof(n.approval), "%s", approval);
-	n.approved_for = approval[0] ? asker : 0;
-	n.approved_start = start_of(n.approved_for) + later;
+	if (approval[0])
+		n.yes = (struct host_yes){ .pid = asker,
+					   .start = start_of(asker) + later,
+					   .until_s = UINT64_MAX,
+					   .policy = session_image(t.sup) };
+	snprintf(n.yes.approval, sizeof(n.yes.approval), "%s", approval);
 	hosts_learn(session_hosts(t.sup), &n, addr, 300);
 }
 

@@ -12,6 +12,7 @@
 
 #include "tests/unit/served.h"
 #include "tests/unit/dns_fixture.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/hosts/inquiry.h"
@@ -304,13 +305,24 @@ START_TEST(a_yes_is_for_one_process)
 	static struct inquiries q;
 	const struct asker who = { .tgid = t.child };
 
-	q.grants[0] = (struct grant){ who, start_of(t.child), "ask.example", "a1", UINT64_MAX };
+	const struct host_yes yes = { "a1", t.child, start_of(t.child), UINT64_MAX, session_image(t.sup) };
+	struct host_yes *now = &q.grants[0].yes;
+
+	q.sup = t.sup;
+	q.grants[0] = (struct grant){ who, "ask.example", yes };
 	ck_assert_ptr_nonnull(inquiry_granted(&q, &who, "ask.example"));
 	ck_assert_ptr_null(inquiry_granted(&q, &who, "other.example"));
 	/* Another process had this number, or the process was gone. */
-	q.grants[0].start--;
+	now->start--;
 	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
-	q.grants[0].start = 0;
+	now->start = 0;
+	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
+	/* The time is over; the policy is another one. */
+	*now = yes;
+	now->until_s = 1;
+	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
+	*now = yes;
+	now->policy = NULL;
 	ck_assert_ptr_null(inquiry_granted(&q, &who, "ask.example"));
 }
 END_TEST

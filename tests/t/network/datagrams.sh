@@ -391,6 +391,56 @@ print(s.recv(9), s.recv(9))
 		recorded connect allow "udp 127.0.0.1:$PORT" "the operator answered"'
 }
 
+# What was let through before is judged anew after a reload; what the new policy allows goes on, inwards too.
+t_reloaded() {
+	inside '
+		outside echo
+		printf "[network]\nudp = localhost:%s\n" "$PORT" | policy
+		bg client python3 -c "
+import os, socket, time
+far = (\"127.0.0.1\", $PORT)
+a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+b.connect(far)
+a.settimeout(2), b.settimeout(2)
+def go(what, until=None):
+    try: a.sendto(what, far); b.send(what); got = a.recv(9), b.recv(9)
+    except OSError as e: got = type(e).__name__
+    print(got, flush=True)
+def wait(name):
+    open(name + \"-before\", \"w\").close()
+    while not os.path.exists(name): time.sleep(0.02)
+go(b\"one\")
+a.sendto(b\"two\", far), time.sleep(0.1)
+wait(\"wider\")
+print(a.recv(9)), go(b\"three\")
+wait(\"narrower\")
+go(b\"four\")
+try: b.send(b\"five\"), print(b.recv(9))
+except OSError as e: print(type(e).__name__)
+"
+		until_true 10 test -e wider-before || fail "no way at first"
+		printf "[network]\nudp = localhost:%s\nudp = localhost:9\n" "$PORT" | policy
+		run pale policy reload
+		rc_is 0
+		touch wider
+		until_true 10 test -e narrower-before || fail "no way after a wider policy"
+		printf "[network]\ndeny = localhost:%s\n" "$PORT" | policy
+		run pale policy reload
+		rc_is 0
+		touch narrower
+		bg_wait client
+		out_is "(b'"'one', b'one'"')
+b'"'two'"'
+(b'"'three', b'three'"')
+PermissionError
+PermissionError"
+		file_is "$S/heard" "one
+one
+two
+three
+three"'
+}
+
 # The session ends while a human is asked about a peer: nobody is waited for, and the status is the command's.
 t_ends_while_asked() {
 	inside '

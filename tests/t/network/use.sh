@@ -277,6 +277,36 @@ t_approved() {
 	verifies
 }
 
+# What a yes allowed to a process that goes on ends with it.
+t_a_yes_ends_with_its_grant() {
+	lab
+	own_host 'ask = www.own.example'
+	cat >two.py <<-'END'
+		import os, time, urllib.request
+		def get():
+		    try: print(urllib.request.urlopen("http://www.own.example/hello", timeout=15).read().decode().strip())
+		    except OSError as e: print("no")
+		get()
+		open("first", "w").close()
+		while not os.path.exists("ended"): time.sleep(0.02)
+		get()
+	END
+	bg one python3 two.py
+	id=$(pending_id) || fail "nothing is pending"
+	run pale approve "$id" --session --yes --rule 'allow = www.own.example:80'
+	rc_is 0
+	until_true 10 test -e first || fail "the first is not answered"
+	run pale revoke "$(pale grants --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')"
+	rc_is 0
+	touch ended
+	id=$(pending_id) || fail "not asked again"
+	run pale deny "$id"
+	rc_is 0
+	bg_wait one
+	out_is "good www.own.example
+no"
+}
+
 # The same for a program that no hook sees.
 t_approved_static() {
 	lab

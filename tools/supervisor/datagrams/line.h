@@ -60,6 +60,7 @@ struct line_way {
 	struct asker who;
 	enum line_passage passage;
 	unsigned turn;
+	const struct image *policy; /* the session's when it was judged */
 };
 
 /* A message that waits for room, or for a human. */
@@ -80,6 +81,8 @@ struct line_peer {
 	uint8_t addr[16];
 	uint16_t port;
 	uint64_t cookie; /* it may be sent to while that socket is reached there (ports.h); 0: whoever is */
+	const struct image
+		*policy; /* the session's when it was judged: a reload judges anew; NULL: it came itself */
 };
 
 enum line_reach { REACH_HERE, REACH_FAR, REACHES };
@@ -114,7 +117,8 @@ struct line {
 	 */
 	struct line_addr own, peer;
 	enum line_passage passage;
-	unsigned turn; /* counts connects */
+	const struct image *policy; /* the session's when the passage was judged */
+	unsigned turn;		    /* counts connects */
 	struct line_real real[REACHES];
 	struct line_peer peers[LINE_PEERS];
 	unsigned n_peers; /* ever */
@@ -275,12 +279,16 @@ void line_drop_queries(struct line *l);
 bool line_is_dns(const struct line_addr *dest);
 bool line_is_here(const struct line_addr *dest);
 bool line_same_addr(const struct line_addr *a, const struct line_addr *b);
-/* Under the lock: dest was allowed before, or came by itself. */
+/* Under the lock: dest was allowed by the policy that holds, or came by itself. */
 bool line_knows(struct line *l, const struct line_addr *dest);
 /* The same, and may still be sent to. */
 bool line_may_send(struct line *l, const struct line_addr *dest);
-/* cookie: as in struct line_peer. */
-void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie);
+/* cookie and policy: as in struct line_peer. */
+void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie, const struct image *policy);
+/* In the loop's thread: dest was allowed before a reload, and the new policy allows it, too. */
+bool line_renew(struct line *l, const struct line_addr *dest);
+/* The passage, unjudged again after a reload.  Under the lock. */
+enum line_passage line_passage(const struct line *l);
 /* Who of the session is reached at addr: a cookie; 0: nobody of it. */
 uint64_t line_own_cookie(struct line *l, const struct line_addr *addr);
 /* A human would be asked. */

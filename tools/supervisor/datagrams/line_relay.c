@@ -53,6 +53,9 @@ static bool is_welcome(struct line *l, const struct line_addr *from)
 		return true;
 	pthread_mutex_lock(&l->all->lock);
 	known = line_knows(l, from);
+	pthread_mutex_unlock(&l->all->lock);
+	known = known || line_renew(l, from);
+	pthread_mutex_lock(&l->all->lock);
 	if (!known)
 		cookie = line_own_cookie(l, from);
 	ok = l->is_open || known || cookie;
@@ -60,7 +63,7 @@ static bool is_welcome(struct line *l, const struct line_addr *from)
 	if (l->peer.len > 0)
 		ok = ok && line_same_addr(&l->peer, from);
 	if (ok && !known)
-		line_learn(l, from, cookie);
+		line_learn(l, from, cookie, NULL);
 	pthread_mutex_unlock(&l->all->lock);
 	return ok;
 }
@@ -240,7 +243,7 @@ static ssize_t take_message(struct line *l, struct line_way *way, bool *sent)
 
 	pthread_mutex_lock(&l->all->lock);
 	n = recv(l->watch.fd, buf, LINE_BUFFER, MSG_DONTWAIT | MSG_TRUNC);
-	*way = (struct line_way){ l->peer, l->who, l->passage, l->turn };
+	*way = (struct line_way){ l->peer, l->who, line_passage(l), l->turn, NULL };
 	if (n == 0 && line_is_at_end(l))
 		l->eof = true;
 	/* Longer than the buffer of any socket that was left as it was made. */
@@ -276,7 +279,7 @@ static bool send_waiting(struct line *l)
 	bool sent = true;
 
 	pthread_mutex_lock(&l->all->lock);
-	way->passage = l->turn == way->turn ? l->passage : PASSAGE_CLOSED;
+	way->passage = l->turn == way->turn ? line_passage(l) : PASSAGE_CLOSED;
 	if (l->domain == AF_UNIX)
 		sent = send_out_unix(l, l->out->data, l->out->len);
 	pthread_mutex_unlock(&l->all->lock);

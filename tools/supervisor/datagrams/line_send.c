@@ -16,6 +16,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/threads/workers.h"
 
@@ -85,6 +86,7 @@ static struct line_addr peer_of(struct line *l)
 
 static long send_inet(struct caller *c, struct line *l, int fd, const struct parcel *p)
 {
+	const struct image *policy = session_image(c->sup);
 	struct line_addr dest;
 	enum line_leave leave;
 	uint64_t cookie = 0;
@@ -119,7 +121,7 @@ static long send_inet(struct caller *c, struct line *l, int fd, const struct par
 		return -ESRCH;
 	pthread_mutex_lock(&l->all->lock);
 	if (leave == LEAVE_GIVEN)
-		line_learn(l, &dest, cookie);
+		line_learn(l, &dest, cookie, policy);
 	r = line_send_inet(l, p->data, p->len, &dest);
 	pthread_mutex_unlock(&l->all->lock);
 	return r < 0 ? r : (long)p->len;

@@ -1,6 +1,7 @@
 /*
  * May a datagram go there?  Judged by the names that lead to the address and by `udp =` rules, once for each
- * peer of a line: as a stream is judged once.
+ * peer of a line, as a stream is judged once; and anew when the policy was reloaded, since a line has no end
+ * as a stream has.
  */
 #include <errno.h>
 #include <string.h>
@@ -55,14 +56,32 @@ static struct line_peer *find_known(struct line *l, const struct line_peer *p)
 	return NULL;
 }
 
+static bool is_current(const struct line *l, const struct image *policy)
+{
+	return policy == session_image(l->all->sup);
+}
+
+/* NULL where the peer was allowed by an earlier policy only. */
+static const struct line_peer *find_allowed(struct line *l, const struct line_peer *p)
+{
+	const struct line_peer *known = find_known(l, p);
+
+	return known && (!known->policy || is_current(l, known->policy)) ? known : NULL;
+}
+
 bool line_knows(struct line *l, const struct line_addr *dest)
 {
 	struct line_peer p;
 
-	return peer_of(dest, &p) && find_known(l, &p);
+	return peer_of(dest, &p) && find_allowed(l, &p);
 }
 
-void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie)
+enum line_passage line_passage(const struct line *l)
+{
+	return l->passage == PASSAGE_ASKED || is_current(l, l->policy) ? l->passage : PASSAGE_UNJUDGED;
+}
+
+void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie, const struct image *policy)
 {
 	struct line_peer p, *known;
 
@@ -72,6 +91,7 @@ void line_learn(struct line *l, const struct line_addr *dest, uint64_t cookie)
 	if (!known)
 		known = &l->peers[l->n_peers++ % LINE_PEERS];
 	p.cookie = cookie;
+	p.policy = policy;
 	*known = p;
 }
 
@@ -88,7 +108,7 @@ static struct port reached_at(struct line *l, const struct line_peer *p)
 bool line_may_send(struct line *l, const struct line_addr *dest)
 {
 	struct line_peer p;
-	const struct line_peer *known = peer_of(dest, &p) ? find_known(l, &p) : NULL;
+	const struct line_peer *known = peer_of(dest, &p) ? find_allowed(l, &p) : NULL;
 
 	return known && (known->cookie == 0 || reached_at(l, &p).cookie == known->cookie);
 }
@@ -134,6 +154,29 @@ enum line_leave line_judge(struct caller *c, const struct line_addr *dest, uint6
 
 /* --- in the loop's thread ------------------------------------------------------------------------ */
 
+bool line_renew(struct line *l, const struct line_addr *dest)
+{
+	const struct image *policy = session_image(l->all->sup);
+	struct line_peer p;
+	struct request req;
+	struct meaning m;
+	struct caller c;
+	bool was;
+
+	pthread_mutex_lock(&l->all->lock);
+	was = peer_of(dest, &p) && find_known(l, &p);
+	pthread_mutex_unlock(&l->all->lock);
+	if (!was)
+		return false;
+	asker_stand_in(&c, l->all->sup, &l->who, l->all->desk);
+	if (!find_meaning(&c, dest, &req, &m) || m.d.verdict != VERDICT_ALLOW)
+		return false;
+	pthread_mutex_lock(&l->all->lock);
+	line_learn(l, dest, m.port.cookie, policy);
+	pthread_mutex_unlock(&l->all->lock);
+	return true;
+}
+
 /*
  * What the verdict on a peer says, for the line too unless that was connected anew since.  One that was for
  * who is there now is for this message.
@@ -145,9 +188,11 @@ static void settle(struct line *l, struct line_way *way, enum line_leave leave, 
 	way->passage = leave == LEAVE_GIVEN ? PASSAGE_OPEN : PASSAGE_CLOSED;
 	pthread_mutex_lock(&l->all->lock);
 	if (leave == LEAVE_GIVEN)
-		line_learn(l, &way->peer, cookie);
-	if (l->turn == way->turn)
+		line_learn(l, &way->peer, cookie, way->policy);
+	if (l->turn == way->turn) {
 		l->passage = lasts || leave == LEAVE_NONE ? way->passage : PASSAGE_UNJUDGED;
+		l->policy = way->policy;
+	}
 	pthread_mutex_unlock(&l->all->lock);
 	if (leave == LEAVE_LOST)
 		line_refused(l);
@@ -163,6 +208,7 @@ static void on_heard(struct asking *a)
 	struct line_consult *q = consult_of(a);
 	struct line *l = TAKE_PTR(q->line);
 
+	q->way.policy = session_image(l->all->sup); /* the helper asks by the newest */
 	settle(l, &q->way, q->leave, q->cookie);
 	if (!l->dead)
 		line_pump(l);
@@ -233,6 +279,7 @@ void line_judge_way(struct line *l, struct line_way *way)
 	pthread_mutex_unlock(&all->lock);
 	if (way->passage == PASSAGE_OPEN)
 		return;
+	way->policy = session_image(all->sup);
 	asker_stand_in(&c, all->sup, &way->who, all->desk);
 	if (!line_is_question(&c, &way->peer)) {
 		leave = line_judge(&c, &way->peer, &cookie);

@@ -15,6 +15,8 @@
 #include "policy/base/sockaddr.h"
 #include "policy/system/system.h"
 
+#include "tools/supervisor/proc/procstat.h"
+
 #define BUCKETS 4096u
 
 struct entry {
@@ -70,10 +72,16 @@ void hosts_free(struct hosts *h)
 	free(h);
 }
 
+bool host_yes_holds(const struct host_yes *yes, pid_t pid, const struct image *policy)
+{
+	return yes->approval[0] && yes->pid == pid && yes->policy == policy &&
+	       clock_awake_ns() / NS_S < yes->until_s && yes->start != 0 && yes->start == start_of(pid);
+}
+
 static bool is_same_entry(const struct entry *e, const struct host_name *name, const uint8_t addr[16])
 {
-	return memcmp(e->addr, addr, 16) == 0 && e->who.approved_for == name->approved_for &&
-	       e->who.approved_start == name->approved_start && strcmp(e->who.name, name->name) == 0;
+	return memcmp(e->addr, addr, 16) == 0 && e->who.yes.pid == name->yes.pid &&
+	       e->who.yes.start == name->yes.start && strcmp(e->who.name, name->name) == 0;
 }
 
 /* The entry for this name and address, or the oldest of all; taken out of its chain. */
@@ -102,7 +110,7 @@ static void add_asker(struct entry *e, const struct host_name *name, bool is_kno
 
 	if (!is_known)
 		*who = *name;
-	memcpy(who->approval, name->approval, sizeof(who->approval));
+	who->yes = name->yes;
 	if (!is_known || who->n_askers == 0 || who->n_askers > HOSTS_ASKERS)
 		return;
 	for (unsigned i = 0; i < who->n_askers; i++)

@@ -26,11 +26,25 @@
 
 #define HOSTS_ASKERS 8
 
+struct image;
+
+/*
+ * The operator's yes to a look-up.  It holds for what one process looks up and connects to by that name, for
+ * YES_S, and until the policy is reloaded, as when a grant ends.
+ */
+#define YES_S 120u
+struct host_yes {
+	char approval[40]; /* its id; "": the policy allowed the look-up */
+	pid_t pid;
+	uint64_t start; /* of that process (start_of()): its number may be used again; 0: it was gone, for no
+			   process */
+	uint64_t until_s;	    /* clock_awake_ns() */
+	const struct image *policy; /* the session's when the answer came */
+};
+
 struct host_name {
-	char name[LIMIT_HOST];	 /* the name that was looked up, lower case, not one that a CNAME led to */
-	char approval[40];	 /* of the operator's answer that allowed the look-up; "": the policy did */
-	pid_t approved_for;	 /* the process in whose name the question was asked, 0: no process */
-	uint64_t approved_start; /* of this process (start_of()): its number may be used again */
+	char name[LIMIT_HOST]; /* the name that was looked up, lower case, not one that a CNAME led to */
+	struct host_yes yes;
 	/* Processes that got this answer, as far as remembered: hosts_learn() adds the first one to those
 	 * that are known already.  n_askers 0: not known; more than HOSTS_ASKERS: others too. */
 	pid_t askers[HOSTS_ASKERS];
@@ -45,6 +59,8 @@ void hosts_free(struct hosts *h);
 void hosts_learn(struct hosts *h, const struct host_name *name, const uint8_t addr[16], uint32_t ttl);
 /* The names that led to addr and still live, newest first; how many. */
 size_t hosts_find(struct hosts *h, const uint8_t addr[16], struct host_name *ret, size_t max);
+/* True where the yes holds for this process under this policy of the session. */
+bool host_yes_holds(const struct host_yes *yes, pid_t pid, const struct image *policy);
 /* Ages all answers by this many seconds: for tests. */
 void hosts_shift(struct hosts *h, uint32_t seconds);
 

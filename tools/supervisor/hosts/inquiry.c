@@ -9,6 +9,7 @@
 #include "policy/system/system.h"
 
 #include "tools/supervisor/proc/procstat.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/verdict/verdict.h"
 
 bool asker_is(const struct asker *a, const struct asker *b)
@@ -20,27 +21,25 @@ bool asker_is(const struct asker *a, const struct asker *b)
 
 const struct grant *inquiry_granted(const struct inquiries *q, const struct asker *who, const char *name)
 {
-	uint64_t now = clock_awake_ns() / NS_S;
-
 	for (size_t i = 0; i < NELEM(q->grants); i++) {
 		const struct grant *g = &q->grants[i];
 
-		if (g->until_s > now && asker_is(&g->who, who) && strcmp(g->name, name) == 0 &&
-		    g->start != 0 && g->start == start_of(who->tgid))
+		if (asker_is(&g->who, who) && strcmp(g->name, name) == 0 &&
+		    host_yes_holds(&g->yes, who->tgid, session_image(q->sup)))
 			return g;
 	}
 	return NULL;
 }
 
-static void grant_name(struct inquiries *q, const struct inquiry *i)
+static void grant_name(struct inquiries *q, struct inquiry *i)
 {
 	struct grant *g = &q->grants[q->n_granted++ % NELEM(q->grants)];
 
-	g->who = i->asking.who;
-	g->start = i->start;
-	g->until_s = clock_awake_ns() / NS_S + GRANT_S;
+	i->yes.until_s = clock_awake_ns() / NS_S + YES_S;
+	i->yes.policy = session_image(q->sup);
+	snprintf(i->yes.approval, sizeof(i->yes.approval), "%s", i->answer.approval);
+	*g = (struct grant){ .who = i->asking.who, .yes = i->yes };
 	snprintf(g->name, sizeof(g->name), "%s", i->name);
-	snprintf(g->approval, sizeof(g->approval), "%s", i->answer.approval);
 }
 
 /* --- asking -------------------------------------------------------------------------------------------- */
@@ -55,7 +54,8 @@ static void on_heard(struct asking *a)
 	struct inquiry *i = inquiry_of(a), over;
 	struct inquiries *q = i->all;
 
-	if (i->allowed)
+	/* What a grant allowed is asked of the helper each time: it knows when the grant ends. */
+	if (i->allowed && i->answer.reason == REASON_HUMAN)
 		grant_name(q, i);
 	/* done() may reuse its entry. */
 	over = *i;
@@ -105,8 +105,8 @@ int inquiry_begin(struct inquiries *q, const struct asker *who, const char *name
 			    .who = *who,
 			    .ask = ask_about_name,
 			    .heard = on_heard },
-		.start = start_of(who->tgid),
 		.decision = *d,
+		.yes = { .pid = who->tgid, .start = start_of(who->tgid) },
 	};
 	snprintf(i->name, sizeof(i->name), "%s", name);
 	r = asking_begin(&i->asking);

@@ -7,29 +7,27 @@
 #ifndef PALE_INQUIRY_H
 #define PALE_INQUIRY_H
 
+#include "tools/supervisor/hosts/hosts.h"
 #include "tools/supervisor/threads/asking.h"
 #include "tools/supervisor/verdict/verdict_answer.h"
 
 #define INQUIRIES_MAX 64
 #define GRANTS_MAX    128
-#define GRANT_S	      120u /* how long an allowed name may be looked up again */
 
 struct grant {
 	struct asker who;
-	uint64_t start; /* of the asker (start_of()); 0, where it was gone: for no process */
 	char name[LIMIT_HOST];
-	char approval[40];
-	uint64_t until_s;
+	struct host_yes yes;
 };
 
 struct inquiry {
 	struct inquiries *all; /* NULL: free */
 	struct asking asking;
-	uint64_t start; /* of the asker (start_of()), when the question began */
 	char name[LIMIT_HOST];
 	struct decision decision; /* the policy's: ask */
 	bool allowed;
 	struct verdict_answer answer;
+	struct host_yes yes; /* whose it would be; what it is, where the operator allowed the name */
 };
 
 struct inquiries {

@@ -27,8 +27,7 @@
 /* What is kept with a question that waits: struct forwarder_query's `who`. */
 struct mark {
 	struct asker who;
-	char approval[40]; /* of the operator's answer that allowed the question */
-	uint64_t start;	   /* of the process for which it was allowed */
+	struct host_yes yes; /* which allowed the question */
 };
 
 struct resolver {
@@ -91,9 +90,8 @@ static enum forwarder_word consult(struct resolver *r, struct caller *c, const s
 	if (g) {
 		d->verdict = VERDICT_ALLOW;
 		d->reason = REASON_HUMAN;
-		snprintf(m->approval, sizeof(m->approval), "%s", g->approval);
-		m->start = g->start;
-		record_decision(c, req, req->host, d, g->approval);
+		m->yes = g->yes;
+		record_decision(c, req, req->host, d, g->yes.approval);
 		return FORWARDER_YES;
 	}
 	if (inquiry_begin(&r->inquiries, &m->who, req->host, d) == 0)
@@ -131,8 +129,7 @@ static bool take_approval(const struct forwarder_query *q, void *arg)
 
 	if (!is_asked(q, arg))
 		return false;
-	snprintf(mark_of(q)->approval, sizeof(mark_of(q)->approval), "%s", i->answer.approval);
-	mark_of(q)->start = i->start;
+	mark_of(q)->yes = i->yes;
 	return true;
 }
 
@@ -154,15 +151,9 @@ static void learn_address(void *owner, const struct forwarder_query *q, const ui
 {
 	const struct mark *m = mark_of(q);
 	struct resolver *r = owner;
-	struct host_name name = {
-		.approved_for = m->approval[0] ? m->who.tgid : 0,
-		.approved_start = m->start,
-		.askers = { m->who.tgid },
-		.n_askers = 1,
-	};
+	struct host_name name = { .yes = m->yes, .askers = { m->who.tgid }, .n_askers = 1 };
 
 	snprintf(name.name, sizeof(name.name), "%s", q->q.name);
-	memcpy(name.approval, m->approval, sizeof(name.approval));
 	hosts_learn(r->sup->hosts, &name, addr, ttl);
 }
 

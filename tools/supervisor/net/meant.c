@@ -14,7 +14,6 @@
 
 #include "policy/base/util.h"
 
-#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/hosts/resolver.h"
@@ -63,12 +62,6 @@ static void candidates_find(struct candidates *l, struct caller *c, const uint8_
 /* --- judging ------------------------------------------------------------------------------------------ */
 
 /* A name whose look-up the operator allowed to this process needs no second question about the name. */
-static bool is_approved(struct caller *c, const struct host_name *n)
-{
-	return n->approval[0] && n->approved_for == caller_tgid(c) && n->approved_start != 0 &&
-	       n->approved_start == start_of(n->approved_for);
-}
-
 static struct meaning judge_by(struct caller *c, struct request *req, const struct host_name *n)
 {
 	struct meaning m = { 0 };
@@ -77,10 +70,11 @@ static struct meaning judge_by(struct caller *c, struct request *req, const stru
 		memcpy(m.name, n->name, sizeof(m.name));
 	req->host = n ? n->name : NULL;
 	m.d = verdict_of(c, req);
-	if (m.d.verdict == VERDICT_ASK && m.d.reason != REASON_REBIND && n && is_approved(c, n)) {
+	if (m.d.verdict == VERDICT_ASK && m.d.reason != REASON_REBIND && n &&
+	    host_yes_holds(&n->yes, caller_tgid(c), session_image(c->sup))) {
 		m.d.verdict = VERDICT_ALLOW;
 		m.d.reason = REASON_HUMAN;
-		memcpy(m.approval, n->approval, sizeof(m.approval));
+		memcpy(m.approval, n->yes.approval, sizeof(m.approval));
 	}
 	return m;
 }
