@@ -175,7 +175,8 @@ static void settle_approval(struct helper *h, struct approval *ap, size_t seen,
 {
 	bool approved = reply->said == APPROVAL_APPROVED;
 	struct wire_answer a = { .verdict = approved ? VERDICT_ALLOW : VERDICT_DENY,
-				 .reason = approved && reply->scope != GRANT_ONCE ? REASON_GRANT : REASON_HUMAN };
+				 .reason = approved && reply->scope != GRANT_ONCE ? REASON_GRANT
+										  : REASON_HUMAN };
 	char said[TEXT_MAX], id[APPROVAL_ID_HEX];
 	struct out o = out_of(said, sizeof(said) - 1);
 
