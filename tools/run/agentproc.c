@@ -458,6 +458,7 @@ struct agent_end agentproc_run(const struct agentproc *a)
 	size_t left;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	reap_prepare();
 	if (error == 0) {
 		error = start(&r, envp);
 		r.started = error == 0;

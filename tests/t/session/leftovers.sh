@@ -57,6 +57,31 @@ t_another_session_is_left_alone() {
 	all_gone "the end of the first"
 }
 
+# What waits in carried calls has used up the descriptors of pale run.
+t_without_a_descriptor() {
+	local way
+	cat >many.py <<-'END'
+		import os, socket, sys, time
+		os.mkdir("sockets")
+		for i in range(100):
+		    if os.fork() == 0:
+		        for fd in (0, 1, 2): os.close(fd)
+		        with open("pids", "a") as f: f.write("%d\n" % os.getpid())
+		        try: s = socket.socket(socket.AF_UNIX); s.bind("sockets/%d" % i); s.listen(1)
+		        except OSError: pass
+		        time.sleep(300)
+		        os._exit(0)
+		time.sleep(float(sys.argv[1]))
+	END
+	for way in "1 --" "300 --limit time=3s --"; do
+		rm -rf sockets pids
+		# shellcheck disable=SC2086
+		run bash -c 'ulimit -n 64; exec pale run -q ${1#* } python3 many.py ${1%% *}' - "$way"
+		[ "$(wc -l <pids)" -ge 20 ] || fail "few began: $(wc -l <pids)"
+		all_gone "the end by $way"
+	done
+}
+
 t_the_mark_stays() {
 	fsh 'ulimit -q 5000; ulimit -S -q 4000
 		ulimit -q; sleep 20 & prlimit --pid $! --msgqueue=5000; prlimit --msgqueue=1; kill $!

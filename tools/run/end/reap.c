@@ -6,11 +6,14 @@
 #include "reap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
@@ -39,18 +42,29 @@ static void add_pid(struct pids *p, pid_t pid, pid_t spare)
 		p->list[p->n++] = pid;
 }
 
-/* Reads the kernel's list of our children; false if the kernel is built without it. */
-static bool children_listed(struct pids *p, pid_t spare)
+/* The kernel's list of our children; -1 if the kernel is built without it. */
+static int children_fd = -1;
+
+void reap_prepare(void)
 {
-	_cleanup_file_ FILE *f = NULL;
 	char path[64];
-	int pid;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	f = fopen(path, "re");
-	if (!f)
+	children_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool children_listed(struct pids *p, pid_t spare)
+{
+	char text[PIDS_MAX * 8 + 1], *at = text, *end;
+	size_t len = 0;
+	ssize_t n;
+
+	if (children_fd < 0 || lseek(children_fd, 0, SEEK_SET) < 0)
 		return false;
-	while (fscanf(f, "%d", &pid) == 1)
+	while (len < sizeof(text) - 1 && (n = read(children_fd, text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
+	text[len] = '\0';
+	for (pid_t pid; (pid = (pid_t)strtol(at, &end, 10)) > 0 && *end; at = end)
 		add_pid(p, pid, spare);
 	return true;
 }
@@ -79,6 +93,16 @@ bool children_left(pid_t spare)
 	struct pids p;
 
 	return children(&p, spare) > 0;
+}
+
+size_t children_signal(int sig, pid_t spare)
+{
+	struct pids now;
+
+	children(&now, spare);
+	for (size_t i = 0; i < now.n; i++)
+		(void)kill(now.list[i], sig);
+	return now.n;
 }
 
 static bool was_told(const struct told *told, pid_t pid)

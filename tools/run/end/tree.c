@@ -92,19 +92,16 @@ static void settle_task(const struct tasks *all, struct task *t, pid_t spare)
 	}
 }
 
-static void send_signal(const struct task *t, int sig)
+static bool send_signal(const struct task *t, int sig)
 {
 	_cleanup_close_ int fd = pidfd_open(t->pid, 0);
 	struct proc_stat again;
 
 	if (fd < 0 && errno != ENOSYS)
-		return;
+		return false;
 	if (!proc_stat(t->pid, &again) || again.start != t->stat.start)
-		return;
-	if (fd < 0)
-		(void)kill(t->pid, sig);
-	else
-		(void)pidfd_send_signal(fd, sig, NULL, 0);
+		return false;
+	return fd < 0 ? kill(t->pid, sig) == 0 : pidfd_send_signal(fd, sig, NULL, 0) == 0;
 }
 
 size_t tree_signal(int sig, pid_t spare)
@@ -112,18 +109,16 @@ size_t tree_signal(int sig, pid_t spare)
 	struct tasks all = { 0 };
 	size_t n = 0;
 
-	if (!tasks_read(&all)) {
-		free(all.list);
-		return 0;
-	}
+	if (!tasks_read(&all))
+		all.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.list[i].kin == KIN_UNKNOWN)
 			settle_task(&all, &all.list[i], spare);
 		if (all.list[i].kin != KIN_OURS || all.list[i].stat.state == 'Z')
 			continue;
-		send_signal(&all.list[i], sig);
-		n++;
+		n += send_signal(&all.list[i], sig);
 	}
 	free(all.list);
-	return n;
+	/* Where descriptors are short: what these leave behind becomes our own child next. */
+	return n ? n : children_signal(sig, spare);
 }
