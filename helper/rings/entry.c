@@ -205,13 +205,6 @@ static void add_decision(struct helper *h, enum feed_id id, const struct ring_re
 	fold_add(h->fold, key, &e, now_ns);
 }
 
-/* The process may become another program.  A foreign helper cannot look: the supervisor reports it. */
-static void outdate(struct helper *h, enum feed_id id, int32_t pid)
-{
-	if (id == FEED_HOOK || !h->foreign)
-		procs_outdate(&h->procs[id], pid);
-}
-
 /* The supervisor reports the result of an approved act. */
 static void entry_outcome(struct helper *h, enum feed_id id, const struct ring_record *r)
 {
@@ -219,7 +212,9 @@ static void entry_outcome(struct helper *h, enum feed_id id, const struct ring_r
 		outcome_done(h, r->approval, r->rule);
 }
 
-static void entry_decision(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
+/* names: the feed by whose reports the program is known. */
+static void entry_decision(struct helper *h, enum feed_id id, enum feed_id names, struct ring_record *r,
+			   uint64_t now_ns)
 {
 	struct who who;
 	uint64_t key;
@@ -230,18 +225,18 @@ static void entry_decision(struct helper *h, enum feed_id id, struct ring_record
 	h->tally->denied[id] += r->verdict == VERDICT_DENY && r->note != NOTE_ANYWAY &&
 				!reason_is_quiet(r->op, r->reason, r->target);
 	h->tally->around += r->note == NOTE_AROUND;
-	who = who_is(h, id, r->pid);
+	who = who_is(h, names, r->pid);
 	key = key_of(h, id, r, who.exe);
 	if (!fold_repeat(h->fold, key))
 		add_decision(h, id, r, &who, key, now_ns);
 	if (r->verdict == VERDICT_ALLOW && is_approval_id(r->approval))
 		outcome_begun(h, r->approval, id);
 	/*
-	 * If the program gets hooks, they report it; if not, it must not keep the earlier program's name.
+	 * The process may become another program.  If that gets hooks, they report it; if not, it must not
+	 * keep the earlier program's name.  The supervisor reports it before its next record.
 	 */
 	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
-		for (size_t i = 0; i < FEEDS; i++)
-			outdate(h, i, r->pid);
+		procs_outdate(&h->procs[FEED_HOOK], r->pid);
 }
 
 /* --- processes --- */
@@ -260,8 +255,6 @@ static void attach_hooked(struct helper *h, const struct ring_record *r)
 
 	/* A forked child reports once, and again when it has become another program. */
 	h->tally->processes[HELD_HOOKS] += procs_attach(&h->procs[FEED_HOOK], r->pid, r->ppid, r->exe);
-	/* This is a claim: the attested table takes no name from it, but looks again. */
-	outdate(h, FEED_KERNEL, r->pid);
 	if (r->pid == h->root_pid)
 		(void)ledger_append(h->ledger, &e);
 }
@@ -291,6 +284,8 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 
 void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_t now_ns)
 {
+	enum feed_id names = id;
+
 	/*
 	 * A process can write any byte into its ring, but not what only the supervisor can see, nor an id
 	 * where a supervisor gives the ids.
@@ -310,7 +305,7 @@ void entry_add(struct helper *h, enum feed_id id, struct ring_record *r, uint64_
 	if (r->kind == RING_OUTCOME)
 		entry_outcome(h, id, r);
 	else if (r->kind == RING_DECISION)
-		entry_decision(h, id, r, now_ns);
+		entry_decision(h, id, names, r, now_ns);
 	else if (id == FEED_HOOK)
 		attach_hooked(h, r);
 	else

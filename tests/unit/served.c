@@ -174,7 +174,12 @@ static bool is_alive(int32_t pid)
 
 bool carried_record(struct carried *t, struct ring_record *ret)
 {
-	return ring_read(t->reader, 1, is_alive, ret) == 1;
+	/* That of the program alone, which comes before the first record of each task, is not counted. */
+	do
+		if (ring_read(t->reader, 1, is_alive, ret) != 1)
+			return false;
+	while (ret->kind == RING_ATTACH && ret->note == NOTE_NONE);
+	return true;
 }
 
 size_t carried_entries(const char *dir)

@@ -147,8 +147,7 @@ static int supervise(struct running *r, struct handover *h, char *const *envp)
 					      .environment = (const char *const *)envp,
 					      .root = r->pid,
 					      .terminal = r->terminal->is ? tty_number(r->terminal->fd) : 0,
-					      .draws = r->a->draws,
-					      .tells_exe = l->foreign };
+					      .draws = r->a->draws };
 	memcpy(r->setup.nonce, l->nonce, sizeof(r->setup.nonce));
 	e = r->setup.preload_fd < 0 ? -errno : supervisor_prepare(&r->setup, &s);
 	if (e < 0)

@@ -25,7 +25,9 @@ struct proc {
 	uint32_t image;	   /* number of the image */
 	unsigned image_of; /* sup->tag_changes when the image was found, plus 1; 0: never found */
 	bool is_orphan;
-	bool is_proven; /* its program is the one that was judged: exec_unproven.c */
+	bool is_proven;	   /* its program is the one that was judged: exec_unproven.c */
+	unsigned exe_told; /* sup->execs_watched when the helper knew its program, plus 1; 0: it may be
+			      another one */
 };
 
 void proc_init(struct proc *p);

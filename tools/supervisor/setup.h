@@ -35,8 +35,6 @@ struct supervisor_setup {
 	pid_t root;			/* the agent */
 	dev_t terminal;			/* the session's own, 0: it has none */
 	bool draws;			/* a known agent runs: no line is written to the terminal */
-	bool tells_exe; /* the helper runs as another user, and cannot see which programs our processes
-			   execute */
 };
 
 /* What the session was set up with. */

@@ -84,7 +84,8 @@ struct supervisor {
 	size_t n_tags;
 	pid_t adopters[ADOPTERS_MAX]; /* subreapers inside the session, present and former */
 	size_t n_adopters;
-	_Atomic unsigned tag_changes; /* 0: no process has another image than the session's */
+	_Atomic unsigned execs_watched; /* execs that ended under exec_verify.c */
+	_Atomic unsigned tag_changes;	/* 0: no process has another image than the session's */
 	struct image nested[WIRE_IMAGE_MAX + 1];
 
 	_Atomic(const struct image *) image; /* the session's image since it was reloaded, or NULL */

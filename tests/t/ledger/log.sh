@@ -113,4 +113,25 @@ t_what_matters() {
 	grep -q 'cat file' "$S/paged" || fail "cat is no pager"
 }
 
+# A record names the program that acted, whatever the process executes next.
+t_who_acted() {
+	local op python sleep
+	python="\"exe\":\"$(realpath "$(command -v python3)")\"" sleep="\"exe\":\"$(realpath /bin/sleep)\""
+	fence python3 -c '
+import os
+open("made", "w").close()
+os.chmod("made", 0o600)
+try: open(os.environ["HOME"] + "/.ssh/id_rsa")
+except OSError: pass
+os.execv("/bin/sleep", ["sleep", "0.5"])'
+	rc_is 0
+	for op in "chmod allow" "read deny"; do
+		# shellcheck disable=SC2086
+		recorded $op "$python"
+		# shellcheck disable=SC2086
+		not_recorded $op "$sleep"
+	done
+	recorded exec allow "$python" '"target":"sleep 0.5"'
+}
+
 scenario "$@"

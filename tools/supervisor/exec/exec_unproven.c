@@ -346,6 +346,7 @@ int exec_proven(struct caller *c)
 	if (!caller_alive(c))
 		return -ESRCH;
 	c->proc->is_proven = ok;
+	c->proc->exe_told = 0;
 	if (!ok)
 		kill_changed(c, tgid, how);
 	return ok ? 0 : -EPERM;

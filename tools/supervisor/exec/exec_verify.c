@@ -29,6 +29,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/procs.h"
+#include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/threads/workers.h"
 #include "tools/supervisor/verdict/verdict.h"
 
@@ -137,6 +138,7 @@ static bool stopped(struct caller *c, struct watch *w, pid_t pid, const siginfo_
 			return false;
 		}
 		exec_known(c, pid);
+		atomic_fetch_add(&c->sup->execs_watched, 1);
 	}
 	/*
 	 * Any other stop means that the exec failed, or that it is restarted and carried again.  A process

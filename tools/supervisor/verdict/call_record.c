@@ -14,6 +14,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/ids.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/procs.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"
 #include "tools/supervisor/threads/workers.h"
@@ -194,6 +195,7 @@ uint32_t record_claim(struct caller *c, struct ring_record *rec)
 		rec->note = NOTE_ANYWAY;
 	rec->pid = caller_tgid(c);
 	rec->id = ids_find(&c->sup->ids, rec);
+	record_exe(c);
 	return write_record(c->sup, rec) ? rec->id : 0;
 }
 
@@ -231,15 +233,20 @@ static bool tell_first(struct caller *c, uint64_t mark)
 	return atomic_exchange(&c->sup->told[(unsigned)pid % SAID_MAX], mark) != mark;
 }
 
-/* Reads one link for each record, only for a helper that runs as another user, which may not read it itself
- * (proc(5)). */
+/*
+ * The caller waits, so this is the program that makes the call: when the helper comes to the record, the
+ * process may run another one.  A helper of another user may not read it at all (proc(5)).  What a task runs
+ * changes by an exec alone, and each exec is compared when it is over (exec_verify.c, exec_unproven.c).
+ */
 void record_exe(struct caller *c)
 {
+	unsigned now = atomic_load(&c->sup->execs_watched) + 1;
+	struct proc *p = proc_get(c);
 	char link[48], exe[LIMIT_PATH];
 	struct ring_record rec;
 	ssize_t n;
 
-	if (!session_setup(c->sup)->tells_exe)
+	if (!p || (p->exe_told == now && !c->is_stand_in))
 		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)caller_tgid(c));
 	n = readlink(link, exe, sizeof(exe) - 1);
@@ -249,6 +256,7 @@ void record_exe(struct caller *c)
 	rec = attach_record(exe, NOTE_NONE);
 	if (tell_first(c, image_mark(caller_tgid(c), exe)))
 		write_caller(c, &rec);
+	p->exe_told = now;
 }
 
 void verdict_attach(struct caller *c, const char *exe, enum ring_note note)
