@@ -26,6 +26,8 @@ static const struct row commands[] = {
 	{ "git push origin HEAD", RISK_MEDIUM, "topic" },
 	{ "git push origin +HEAD:refs/heads/topic", RISK_CRITICAL, "topic" },
 	{ "git push origin :topic", RISK_CRITICAL, "topic" },
+	{ "git http-push https://h/r topic", RISK_HIGH, "topic" },
+	{ "git http-push -D https://h/r topic", RISK_CRITICAL, "topic" },
 	{ "git push --delete origin topic", RISK_CRITICAL, "topic" },
 	{ "git push -f origin topic", RISK_CRITICAL, "topic" },
 	{ "git push --force-with-lease origin topic", RISK_CRITICAL, "topic" },

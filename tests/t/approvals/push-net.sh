@@ -60,6 +60,11 @@ t_and_nothing_else() {
 	# Not without a yes.
 	fsh 'git fetch http://www.own.example/repo.git; true'
 	denied resolve www.own.example
+	# What git starts for a push over WebDAV was part of the yes; by itself it is asked.
+	OPTS=(-n)
+	fsh 'git http-push http://www.own.example:8080/repo.git topic:topic; exit $?'
+	rc_is 126
+	err_has "ask = git (send-pack|http-push)"
 }
 
 scenario "$@"

@@ -243,7 +243,8 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
-	bool asks = d.verdict == VERDICT_ASK || x->script.d.verdict == VERDICT_ASK;
+	bool asks = (d.verdict == VERDICT_ASK && !pushes_go_on(c, &x->req, &d)) ||
+		    x->script.d.verdict == VERDICT_ASK;
 	const char *led = asks || x->wants ? exec_led_by(c, c->tid) : NULL;
 	int e = asks ? note_environment(x, c) : 0;
 

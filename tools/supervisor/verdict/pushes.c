@@ -12,6 +12,8 @@
 
 #include "policy/base/addr.h"
 #include "policy/base/util.h"
+#include "policy/command/cmd.h"
+#include "policy/command/git.h"
 #include "policy/gitfiles/gitpush.h"
 #include "policy/system/cleanup.h"
 
@@ -115,4 +117,25 @@ bool pushes_reach(struct caller *c, const struct request *req, struct decision *
 		return true;
 	}
 	return false;
+}
+
+bool pushes_go_on(struct caller *c, const struct request *req, struct decision *d)
+{
+	const char *extra, *url, *host;
+	char name[LIMIT_HOST];
+	const struct request to = { .op = OP_RESOLVE, .host = name };
+	struct command git = command_of(req, &extra), inner;
+	struct cmd_view v;
+	size_t len;
+
+	if (command_unwrap(&git, &inner) && inner.first)
+		git = inner;
+	v = cmd_view_of(&git);
+	url = cmd_word_at(&v, 0);
+	if (d->verdict != VERDICT_ASK || !git_is(&git) || strcmp(v.word, "http-push") != 0 || !url ||
+	    !giturl_host(url, &host, &len) || len >= sizeof(name))
+		return false;
+	memcpy(name, host, len);
+	name[len] = '\0';
+	return pushes_reach(c, &to, d);
 }

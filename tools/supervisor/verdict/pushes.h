@@ -15,5 +15,10 @@ void pushes_open(struct caller *c, const char *aim);
  * descends from it: sets *d to an allow and returns true.  A denial stays where its reason is not
  * REASON_HOST or REASON_PROCESS. */
 bool pushes_reach(struct caller *c, const struct request *req, struct decision *d);
+/*
+ * The same for the exec of git http-push, which an approved push over WebDAV starts: there is no second
+ * question about that push.
+ */
+bool pushes_go_on(struct caller *c, const struct request *req, struct decision *d);
 
 #endif
