@@ -84,6 +84,57 @@ static bool has_double(const char *s)
 	return false;
 }
 
+/*
+ * The scheme and host of a URL mean the same in any case (RFC 3986, 6.2.2.1), so each letter there becomes a
+ * class of both.  What the rule itself quotes or has in a class stays as it is.
+ */
+static void put_url(struct bytes *out, const struct word *w, const char *sep, bool literal)
+{
+	static const char scheme[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-";
+	const char *from = sep, *host = sep + 3, *end = host + strcspn(host, w->quoted ? "/?#" : "/#"), *at;
+	bool class = false;
+
+	while (from > w->text && strchr(scheme, from[-1]))
+		from--;
+	at = memrchr(host, '@', (size_t)(end - host));
+	host = at ? at + 1 : host;
+	for (const char *p = w->text; *p; p++) {
+		bool quotes = *p == '\\' && p[1] && !literal;
+		uint8_t letter = (uint8_t)(*p | 0x20);
+
+		class = !literal && (class ? *p != ']' : *p == '[');
+		if (!class && ((p >= from && p < sep) || (p >= host && p < end)) && letter >= 'a' &&
+		    letter <= 'z') {
+			bytes_put(out, (uint8_t[]){ '[', letter, (uint8_t)(letter - 0x20), ']' }, 4);
+			continue;
+		}
+		if (literal && strchr("*?[\\", *p))
+			bytes_u8(out, '\\');
+		bytes_put(out, p, 1 + quotes);
+		p += quotes;
+	}
+	bytes_u8(out, '\0');
+}
+
+/* Puts what a word or a value must match. */
+static uint32_t put_pattern(struct cmd_compiler *cc, const struct word *w, uint32_t *ret_match,
+			    unsigned *ret_weight)
+{
+	const char *sep = strstr(w->text, "://");
+	struct bytes out = { 0 };
+	uint32_t at;
+
+	*ret_match = match_of(w, ret_weight);
+	if (!sep)
+		return compile_string(cc->c, w->text);
+	put_url(&out, w, sep, *ret_match == MATCH_LITERAL);
+	*ret_match = MATCH_GLOB;
+	at = out.err ? 0 : compile_string(cc->c, (const char *)out.p);
+	cc->c->err = cc->c->err ? cc->c->err : out.err;
+	bytes_done(&out);
+	return at;
+}
+
 /* Puts the value of an option into tok, in the form in which it is written. */
 static void bind_value(struct cmd_compiler *cc, struct cmd_token *tok, const struct word *value,
 		       unsigned *weight)
@@ -92,8 +143,7 @@ static void bind_value(struct cmd_compiler *cc, struct cmd_token *tok, const str
 
 	if (!value)
 		return;
-	tok->match = match_of(value, &w);
-	tok->value = compile_string(cc->c, value->text);
+	tok->value = put_pattern(cc, value, &tok->match, &w);
 	*weight += w;
 }
 
@@ -161,8 +211,7 @@ static void put_word(struct cmd_compiler *cc, struct cmd_entry *e, const struct 
 		put_token(cc, e, (struct cmd_token){ .kind = TOKEN_REST }, 0);
 		return;
 	}
-	tok.text = compile_string(cc->c, w->text);
-	tok.match = match_of(w, &weight);
+	tok.text = put_pattern(cc, w, &tok.match, &weight);
 	if (!w->quoted && tok.match == MATCH_LITERAL && len > 1 && w->text[len - 1] == '=') {
 		tok.kind = TOKEN_OPERAND;
 		weight = 2;
