@@ -17,6 +17,8 @@ enum wrapper_flag {
 	WRAP_ASSIGNMENTS = 1, /* NAME=value words stand before the command */
 	WRAP_APPLET = 2,      /* the first word is an applet, but only when called by its own name */
 	WRAP_USER = 4,	      /* wraps a command only with -u */
+	WRAP_STRING = 8,      /* what -S splits is no word of the vector: command_unwrap_split() */
+	WRAP_ARCH = 16,	      /* the word before the command stands before the options, or not at all */
 };
 
 struct wrapper {
@@ -29,7 +31,7 @@ struct wrapper {
 };
 
 static const struct wrapper wrappers[] = {
-	{ "env", "uCa", "unset chdir argv0", 0, WRAP_ASSIGNMENTS, "" },
+	{ "env", "uCa", "unset chdir argv0", 0, WRAP_ASSIGNMENTS | WRAP_STRING, "" },
 	{ "nice", "n", "adjustment", 0, 0, "" },
 	{ "nohup", "", "", 0, 0, "" },
 	{ "setsid", "", "", 0, 0, "" },
@@ -67,9 +69,13 @@ static const struct wrapper wrappers[] = {
 	{ "prlimit", "o", "output", 0, 0, "p" },
 	{ "setpriv", "", "ruid euid reuid rgid egid regid groups securebits pdeathsig inh-caps bounding-set",
 	  0, 0, "d" },
-	{ "setarch", "", "", 1, 0, "" },
+	/* links to setarch: the name that starts it says which */
 	{ "linux32", "", "", 0, 0, "" },
 	{ "linux64", "", "", 0, 0, "" },
+	{ "i386", "", "", 0, 0, "" },
+	{ "x86_64", "", "", 0, 0, "" },
+	{ "setarch", "", "", 1, WRAP_ARCH, "" },
+	{ "choom", "n", "adjust pid", 0, 0, "p" },
 	{ "tini", "pe", "", 0, 0, "" },
 	{ "dumb-init", "r", "rewrite", 0, 0, "" },
 	{ "rlwrap", "", "", 0, 0, "" },
@@ -256,6 +262,8 @@ static size_t find_inner(const struct command *c, const struct wrapper *w, size_
 
 			if (effect == OPTION_STOPS)
 				return count;
+			if (w->flags & WRAP_ARCH)
+				skip = 0;
 			i += effect == OPTION_TAKES_NEXT;
 		} else if ((w->flags & WRAP_ASSIGNMENTS) && is_assignment(arg)) {
 			continue;
@@ -329,7 +337,7 @@ bool command_unwrap(const struct command *outer, struct command *ret_inner)
 		return true;
 	if ((w->flags & WRAP_USER) && !has_user_option(outer))
 		return false;
-	if (strcmp(w->name, "env") == 0 && env_string(outer, &n))
+	if ((w->flags & WRAP_STRING) && env_string(outer, &n))
 		return false;
 	n = command_count(outer);
 	i = find_inner(outer, w, n);

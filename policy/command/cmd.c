@@ -353,6 +353,14 @@ bool cmd_walk_at_option(const struct cmd_walk *w, enum cmd_arg kind)
 	       (kind == ARG_WORD && w->next == 1 && row && row->flags & OPTIONS_OLD_STYLE);
 }
 
+/* The row of options.def by one of the names of c. */
+static const struct cmd_options *row_of(const struct command *c, const char *sub)
+{
+	const struct cmd_options *row = cmd_options_find(c->program, sub);
+
+	return row ? row : cmd_options_find(c->alias, sub);
+}
+
 /*
  * Sets the first word of v, and its row.  Returns the kind of the argument before it, with its text in
  * *ret_before.
@@ -368,9 +376,7 @@ static enum cmd_arg read_sub(struct cmd_view *v, const char **ret_before)
 		*ret_before = v->word;
 		kind = cmd_walk_next(&w, &v->word);
 	} while (kind != ARG_END && kind != ARG_WORD);
-	v->sub = cmd_options_find(v->c->program, v->word);
-	if (!v->sub)
-		v->sub = cmd_options_find(v->c->alias, v->word);
+	v->sub = row_of(v->c, v->word);
 	return before;
 }
 
@@ -379,9 +385,7 @@ struct cmd_view cmd_view_of(const struct command *c)
 	struct cmd_view v = { .c = c, .count = command_count(c) };
 	const char *before;
 
-	v.global = cmd_options_find(c->program, NULL);
-	if (!v.global)
-		v.global = cmd_options_find(c->alias, NULL);
+	v.global = row_of(c, NULL);
 	(void)read_sub(&v, &before);
 	return v;
 }
