@@ -271,6 +271,8 @@ int question_init(struct question *q, enum op op, char *const *args, size_t n, c
 
 void question_done(struct question *q)
 {
+	if (!q)
+		return;
 	for (size_t i = 0; q->words && q->words[i]; i++)
 		free(q->words[i]);
 	free(q->words);

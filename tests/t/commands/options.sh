@@ -44,6 +44,31 @@ t_presets() {
 	rc_is 0
 }
 
+# What other programs start: explain says of the whole what the session says when it is started.
+t_started() {
+	local line
+	need choom
+	policy <<<$'[commands]\ndeny = false x\ndeny = cat y'
+	ln -s "$(command -v setarch)" linux64
+	while read -r line; do
+		fsh "$line"
+		err_has "denied"
+		run pale explain exec "$line"
+		rc_is 1 "$line"
+	done <<-'END'
+		find . -maxdepth 0 -exec true ';' -exec false x ';'
+		find . -maxdepth 0 -exec cat y {} +
+		find . -maxdepth 0 -execdir nice false x ';' -print
+		timeout 9 find . -maxdepth 0 -exec cat y ';'
+		setarch -R false x
+		setarch linux64 -R false x
+		./linux64 false x
+		choom -n 999 -- false x
+	END
+	run pale explain exec "find . -exec false + ';' -exec cat {} + -name y; choom -n 5 false y; find . -exec ';'"
+	rc_is 0
+}
+
 t_walk() {
 	need git
 	git init -q .

@@ -13,6 +13,7 @@
 
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
+#include "policy/command/cmd.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/options.h"
@@ -312,6 +313,66 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 			granted_find(&x->image, x->loaded.bundle.agent, x->loaded.bundle.workspace, judged);
 }
 
+/* Judges the n words as a command that starts later.  Where it is held more, it is *ret_q, and *v is about
+ * it. */
+static int decide_later(struct explainer *x, char *const *words, size_t n, const struct git_env *git,
+			struct question **ret_q, struct verdict_of *v)
+{
+	struct question *q = calloc(1, sizeof(*q));
+	struct verdict_of later = { 0 }, before = *v;
+	int r = q ? question_init(q, OP_EXEC, words, n, x->loaded.bundle.cwd, &x->image, git) : -ENOMEM;
+
+	if (r == 0)
+		decide(x, q, &later);
+	if (r == 0 && verdict_strictest(v->d.verdict, later.d.verdict) != v->d.verdict) {
+		struct question *other = *ret_q;
+
+		*ret_q = q;
+		q = other;
+		*v = later;
+		v->program = before.program;
+		v->coverage = before.coverage;
+		v->kind = before.kind;
+		later = before;
+	}
+	json_decref(later.granted);
+	chain_free(later.chain);
+	question_done(q);
+	free(q);
+	return r;
+}
+
+/*
+ * What find and fd start (`-exec CMD ;`) the session judges when they start it.  Here it is judged as it is
+ * written.
+ */
+static int decide_found(struct explainer *x, const struct question *q, const struct git_env *git,
+			struct question **ret_q, struct verdict_of *v)
+{
+	_cleanup_free_ char **words = calloc(q->req.argc + 1, sizeof(*words));
+	const char *extra;
+	struct command c = command_of(&q->req, &extra), inner;
+	int r = words ? 0 : -ENOMEM;
+
+	while (command_unwrap(&c, &inner))
+		c = inner;
+	if (!command_is(&c, "find") && !command_is(&c, "fd") && !command_is(&c, "fdfind"))
+		return r;
+	for (size_t i = 0, n = 0, count = command_count(&c); r == 0 && i < count; i++, n = 0) {
+		const char *arg = command_arg(&c, i);
+		char mark;
+
+		if (*arg != '-' ||
+		    cmd_option_class(cmd_view_of(&c).global, NULL, arg, strlen(arg), &mark) != CLASS_RUNS)
+			continue;
+		while (++i < count && strcmp(arg = command_arg(&c, i), ";") != 0 &&
+		       !(n && strcmp(arg, "+") == 0 && strcmp(words[n - 1], "{}") == 0))
+			words[n++] = (char *)(uintptr_t)arg;
+		r = n ? decide_later(x, words, n, git, ret_q, v) : 0;
+	}
+	return r;
+}
+
 /* Inside a session there is no advice: its policy cannot be changed there, and `loaded` does not decide. */
 static char *advise(const struct explainer *x, const struct question *q, const struct verdict_of *v)
 {
@@ -327,7 +388,7 @@ static char *advise(const struct explainer *x, const struct question *q, const s
 
 static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)
 {
-	_cleanup_free_ struct question *q = calloc(1, sizeof(*q));
+	_cleanup_free_ struct question *q = calloc(1, sizeof(*q)), *later = NULL;
 	_cleanup_free_ char *change = NULL;
 	struct git_env git = git_env_of(&x->image);
 	struct verdict_of v;
@@ -343,6 +404,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 		q->req.pids = NULL;
 	if (r == 0) {
 		decide(x, q, &v);
+		r = op == OP_EXEC ? decide_found(x, q, &git, &later, &v) : 0;
 		change = v.granted ? NULL : advise(x, q, &v);
 		if (x->o->json)
 			report_json(x, q, &v, change);
@@ -356,6 +418,7 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 		x->asked++;
 	}
 	question_done(q);
+	question_done(later);
 	return r;
 }
 
