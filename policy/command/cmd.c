@@ -27,6 +27,7 @@
 #define NESTED	    OPTIONS_NESTED
 #define INPUT	    OPTIONS_INPUT
 #define CUT_WORDS   OPTIONS_CUT_WORDS
+#define OPEN_END    OPTIONS_OPEN_END
 static const struct cmd_options table[] = {
 #define OPTIONS(programs, sub, flags, harmless, named, runs, words)                                          \
 	{ programs, sub, { harmless, named, runs }, words, flags },

@@ -41,7 +41,7 @@ static const char *find_letter(const struct cmd_view *v, const char *arg, char l
 {
 	/* GROUPS: whether a letter takes a value depends on a subcommand that has no row, so no letter
 	 * ends the cluster */
-	bool groups = v->global && v->global->flags & OPTIONS_GROUPS;
+	bool groups = v->global && v->global->flags & (OPTIONS_GROUPS | OPTIONS_OPEN_END);
 
 	if (arg[0] != '-')
 		return strchr(arg, letter);

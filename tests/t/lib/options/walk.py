@@ -88,7 +88,7 @@ def pflag(*argv):
 
 
 WALKS = [("git", sub, lambda sub=sub: git(sub)) for sub in
-         "push fetch pull clone branch tag diff log show grep rebase".split()]
+         "push fetch pull clone branch tag diff log show grep rebase config".split()]
 WALKS += [(p, None, lambda p=p: listed(said(p, "--help"))) for p in
           "rm tar rsync env xargs make sort split node".split()]
 WALKS += [
