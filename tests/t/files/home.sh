@@ -199,6 +199,11 @@ t_inside_what_is_open() {
 		.jupyter/jupyter_notebook_config.json .jupyter/jupyter_server_config.py
 		.jupyter/jupyter_notebook_config.py .ipython/profile_default/security/x.json
 		.pub-cache/credentials.json .npm-global/etc/npmrc .sbt/1.0/sonatype.sbt .sbt/sonatype_credential
+		# npm's globalconfig below managers of versions
+		.nvm/versions/node/v22.1.0/etc/npmrc .fnm/node-versions/v22.1.0/installation/etc/npmrc .linuxbrew/etc/npmrc
+		.local/share/fnm/node-versions/v22.1.0/installation/etc/npmrc .asdf/installs/nodejs/22.1.0/etc/npmrc
+		.local/share/mise/installs/node/22.1.0/etc/npmrc .volta/tools/image/node/22.1.0/etc/npmrc
+		.local/share/pnpm/nodejs/22.1.0/etc/npmrc
 		.sbt/gpg/secring.asc .cache/deno/location_data/x/local_storage
 		.emacs.d/oauth2.plstore .config/emacs/oauth2.plstore .emacs.d/url/cookies .tmux/resurrect/x
 		# settings with credentials in them
@@ -229,11 +234,14 @@ t_inside_what_is_open() {
 	each allow read "${later[@]}" "${cache[@]}"
 	each allow write "${cache[@]}"
 	# the hidden files are so on disk, too
-	mkdir -p ~/.ipython/profile_default ~/.vscode-server ~/.sbt ~/.julia/servers/x ~/.cache/deno ~/.julia/compiled
+	mkdir -p ~/.ipython/profile_default ~/.vscode-server ~/.sbt ~/.julia/servers/x ~/.cache/deno ~/.julia/compiled \
+		~/.nvm/versions/node/v22.1.0/etc ~/.linuxbrew/etc
 	echo "$DECOY" | tee ~/.ipython/profile_default/history.sqlite ~/.vscode-server/.0123abcd.token ~/.sbt/x.credentials \
-		~/.julia/servers/x/auth.toml ~/.cache/deno/deno_history.txt ~/.wgetrc >/dev/null
+		~/.julia/servers/x/auth.toml ~/.cache/deno/deno_history.txt ~/.wgetrc ~/.linuxbrew/etc/npmrc \
+		~/.nvm/versions/node/v22.1.0/etc/npmrc >/dev/null
 	for path in .ipython/profile_default/history.sqlite .vscode-server/.0123abcd.token .sbt/x.credentials \
-		.julia/servers/x/auth.toml .cache/deno/deno_history.txt .wgetrc; do
+		.julia/servers/x/auth.toml .cache/deno/deno_history.txt .wgetrc .linuxbrew/etc/npmrc \
+		.nvm/versions/node/v22.1.0/etc/npmrc; do
 		fsh "cat ~/$path"
 		denied read "$HOME/$path" "(preset home:"
 		no_decoy
