@@ -78,8 +78,21 @@ int lint_inside(struct lint *l)
 	return 0;
 }
 
+void lint_plain(const char *pattern, char buf[LIMIT_LINE])
+{
+	size_t n = 0;
+
+	for (; *pattern && n + 1 < LIMIT_LINE; pattern++) {
+		pattern += *pattern == '\\' && pattern[1];
+		buf[n++] = *pattern;
+	}
+	buf[n] = '\0';
+}
+
 int lint_missing(struct lint *l)
 {
+	char path[LIMIT_LINE];
+
 	if (!l->w->exists)
 		return 0;
 	for (size_t i = 0; i < l->p->n_rules; i++) {
@@ -89,10 +102,27 @@ int lint_missing(struct lint *l)
 		if (r->rank == RANK_PRESET || !lint_own(l, r) ||
 		    (!is_file_rule(r) && r->kind != RULE_NET_UNIX))
 			continue;
-		if (r->pattern[0] != '/' || !is_literal(r->pattern) || l->w->exists(r->pattern, l->w->ctx))
+		lint_plain(r->pattern, path);
+		if (r->pattern[0] != '/' || !is_literal(r->pattern) || l->w->exists(path, l->w->ctx))
 			continue;
-		if (lint_add(l, SEVERITY_NOTE, r, "missing-path", NULL, "%s does not exist (yet)",
-			     r->pattern) < 0)
+		if (lint_add(l, SEVERITY_NOTE, r, "missing-path", NULL, "%s does not exist (yet)", path) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Shells have {a,b} for two words; a pattern has not. */
+int lint_braces(struct lint *l)
+{
+	for (size_t i = 0; i < l->p->n_rules; i++) {
+		const struct rule *r = &l->p->rules[i];
+		const char *open = strchr(r->pattern, '{'), *comma = open ? strchr(open, ',') : NULL;
+
+		if (!is_file_rule(r) || !lint_own(l, r) || !comma || !strchr(comma, '}') ||
+		    (open > r->pattern && open[-1] == '\\'))
+			continue;
+		if (lint_add(l, SEVERITY_WARNING, r, "braces", "write a line for each",
+			     "braces stand for themselves: %s matches only names with them", r->text) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -130,7 +160,7 @@ int policy_lint(const struct policy *p, const struct bundle *b, const struct ima
 		const struct lint_world *w, struct diags *d)
 {
 	static int (*const checks[])(struct lint *) = {
-		lint_twins,   lint_reach,   lint_broad, lint_inside,   lint_missing,
+		lint_twins,   lint_reach,   lint_broad, lint_inside,   lint_missing, lint_braces,
 		lint_sources, lint_escapes, lint_below, lint_suffixes, lint_hosts,
 	};
 	struct lint l = { .p = p, .b = b, .img = img, .w = w, .d = d };

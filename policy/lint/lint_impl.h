@@ -40,12 +40,17 @@ bool lint_own(const struct lint *l, const struct rule *r);
 int lint_add(struct lint *l, enum severity sev, const struct rule *r, const char *code, const char *hint,
 	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
+/* What a pattern without wildcards names, in buf: a backslash in it says that the next byte stands for
+ * itself. */
+void lint_plain(const char *pattern, char buf[LIMIT_LINE]);
+
 /* The checks: 0 or -ENOMEM. */
 int lint_twins(struct lint *l);
 int lint_reach(struct lint *l);
 int lint_broad(struct lint *l);
 int lint_inside(struct lint *l);
 int lint_missing(struct lint *l);
+int lint_braces(struct lint *l);
 int lint_sources(struct lint *l);
 int lint_escapes(struct lint *l);
 int lint_below(struct lint *l);

@@ -140,27 +140,25 @@ static const struct rule *winner_over(const struct lint *l, size_t i, const stru
 	return other;
 }
 
-/* Makes a request for a path, or for a tool, whose name is stored in `name`.  False if the rule names more
- * than one path. */
-static bool name_sample(const struct lint *l, size_t i, char name[LIMIT_HOST], struct request *ret)
+/* Makes a request for the path or the tool that the rule names, as lint_plain() writes it.  False if the rule
+ * names more than one path. */
+static bool name_sample(const struct lint *l, size_t i, char name[LIMIT_LINE], struct request *ret)
 {
 	const struct rule *r = &l->p->rules[i];
+	bool tool = asks[r->kind].op == OP_TOOL;
 
-	name[0] = '\0';
-	if (asks[r->kind].op == OP_TOOL)
-		(void)snprintf(name, LIMIT_HOST, "%s", r->pattern);
-	for (char *s = name; (s = strchr(s, '*'));)
+	lint_plain(r->pattern, name);
+	for (char *s = name; tool && (s = strchr(s, '*'));)
 		*s = 'x';
-	*ret = (struct request){ .op = asks[r->kind].op,
-				 .access = asks[r->kind].access,
-				 .path = name[0] ? name : r->pattern,
-				 .cwd = l->b->workspace };
-	return name[0] || glob_is_literal(r->pattern, strlen(r->pattern));
+	*ret = (struct request){
+		.op = asks[r->kind].op, .access = asks[r->kind].access, .path = name, .cwd = l->b->workspace
+	};
+	return tool || glob_is_literal(r->pattern, strlen(r->pattern));
 }
 
 static const struct rule *name_winner(const struct lint *l, size_t i)
 {
-	char name[LIMIT_HOST];
+	char name[LIMIT_LINE];
 	struct request req;
 
 	return name_sample(l, i, name, &req) ? winner_over(l, i, &req) : NULL;
@@ -249,7 +247,7 @@ static bool trace_sample(const struct lint *l, size_t i, struct decision *d, str
 	else if (asks[r->kind].op == OP_EXEC)
 		any = sample_of(r->pattern, 0, &s);
 	else
-		any = asks[r->kind].op != OP_NONE && name_sample(l, i, host, &req);
+		any = asks[r->kind].op != OP_NONE && name_sample(l, i, path, &req);
 	if (any && asks[r->kind].op == OP_EXEC)
 		sample_request(l, &s, path, sizeof(path), &req);
 	if (any)

@@ -405,6 +405,18 @@ t_lint_findings() {
 	lints 'sensitive' '[files]\nwrite = ~/.ssh/made\n'
 }
 
+# A backslash says that a character is meant, and a file by that name is there.
+t_lint_of_characters() {
+	: >'br[a].txt'
+	printf '[files]\ndeny = br\\[a].txt\ndeny = *.\\{pem,key}\n' | policy
+	run pale lint
+	rc_is 0
+	out_lacks "never decides"
+	out_lacks missing-path
+	out_lacks braces
+	lints 'braces stand for themselves' '[files]\ndeny = *.{pem,key}\n'
+}
+
 t_lint_notes_are_no_findings() {
 	printf '[files]\nwrite = /no/such/place\n' | policy
 	run pale lint
