@@ -26,7 +26,7 @@ t_sessions() {
 
 # What the presets say of what leaves the machine, and of containers that are the machine; what only reads is free.
 t_presets() {
-	local verb preset
+	local verb preset path
 	for preset in ci:deny agent:ask; do
 		verb=${preset#*:}
 		policy <<<"preset = ${preset%:*}"
@@ -37,6 +37,12 @@ t_presets() {
 		run pale explain exec "mvn clean package; gradle publishToMavenLocal; npm ci; npm --silent run build
 			./gradlew build; ./mvnw test; perl -pe 1; ruby -e 1"
 		rc_is 0
+		# an alias there is a command by another name
+		for path in .cargo/config.toml .hg/hgrc; do
+			run pale explain write "$path"
+			rc_not 0
+			out_has "ask_write = $path"
+		done
 	done
 	run pale explain --json exec "$(paste -sd ';' "$O/preset_free.txt")"
 	mv "$S/out" "$S/said"
