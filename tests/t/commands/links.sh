@@ -61,6 +61,23 @@ t_an_allow_names_one_program() {
 	rc_is 126
 }
 
+# What a project installs runs by its name (node_modules/.bin, a venv): a name is any file that is called so, and a
+# path is the one file.
+t_a_name_is_any_file_and_a_path_is_one() {
+	local ls cat
+	ls=$(command -v ls) cat=$(command -v cat)
+	mkdir -p node_modules/.bin
+	cp /bin/true node_modules/.bin/ls
+	cp /bin/true node_modules/.bin/cat
+	printf '[commands]\ndefault = deny\nallow = ls\nallow = %s\n' "$cat" | policy
+	fsh "$ls -d . && PATH=\$PWD/node_modules/.bin:\$PATH && ls /not/there; exit \$?"
+	rc_is 0
+	fsh 'PATH=$PWD/node_modules/.bin:$PATH; cat /not/there; exit $?'
+	rc_is 126
+	fsh "PATH=\$PWD/node_modules/.bin:\$PATH; $cat /dev/null; exit \$?"
+	rc_is 0
+}
+
 # One file does another thing by another argv[0]: an allow covers it by the name that the rule says.
 t_an_allow_is_for_one_name() {
 	need xz
