@@ -48,6 +48,11 @@ t_presets() {
 	mv "$S/out" "$S/said"
 	run bash -c 'python3 "$@" <"$0"' "$S/said" "$O/presets.py" allow "$O/preset_free.txt"
 	rc_is 0
+	policy <<<"preset = review"
+	run pale explain exec "git config --get user.name; git config --global --get user.name; git config -l --system"
+	rc_is 0
+	run pale explain exec "git config --global user.name x"
+	rc_is 1
 }
 
 # What other programs start: explain says of the whole what the session says when it is started.
