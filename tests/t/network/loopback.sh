@@ -25,6 +25,26 @@ t_own() {
 	not_recorded connect deny "127.0.0.1"
 }
 
+# A server of both families has two sockets, which are bound before they listen.
+t_own_of_both_families() {
+	alone
+	fence python3 -c '
+import socket
+for i in range(20):
+    four, six = socket.socket(), socket.socket(socket.AF_INET6)
+    six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    four.bind(("0.0.0.0", 0))
+    port = four.getsockname()[1]
+    six.bind(("::", port))
+    four.listen(), six.listen()
+    for at in "127.0.0.1", "::1": socket.create_connection((at, port)).close()
+    four.close(), six.close()
+print("all")'
+	rc_is 0
+	out_is all
+	err_is_empty
+}
+
 # Restarted, in a child, with a port that the kernel chose, handed on by exec and by a message; and who is not
 # there yet refuses as ever.
 t_own_in_every_way() {

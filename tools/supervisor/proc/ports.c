@@ -141,18 +141,24 @@ static bool is_alive(struct ports *p, const struct own_port *o)
 	       own_find(p, o->port, cookie_in(&m));
 }
 
-/* A free entry, one whose socket has ended, or else the next in turn. */
+/*
+ * A free entry, else the oldest of those whose sockets have ended, else the oldest.  A socket that is bound
+ * and does not listen yet cannot be found, so it looks as one that has ended.
+ */
 static struct own_port *place_for(struct ports *p, uint16_t port, uint64_t cookie)
 {
 	struct own_port *set = set_of(p, port);
+	unsigned *next = &p->next[port % PORT_SETS];
 
 	for (size_t i = 0; i < PORT_WAYS; i++)
 		if (set[i].cookie == cookie)
 			return &set[i];
 	for (size_t i = 0; i < PORT_WAYS; i++)
-		if (set[i].cookie == 0 || !is_alive(p, &set[i]))
+		if (set[i].cookie == 0)
 			return &set[i];
-	return &set[p->next++ % PORT_WAYS];
+	for (unsigned i = 0; i < PORT_WAYS && is_alive(p, &set[*next % PORT_WAYS]); i++)
+		++*next;
+	return &set[(*next)++ % PORT_WAYS];
 }
 
 static int option(int fd, int name)

@@ -32,12 +32,12 @@ struct own_port {
 /* All fields but `shares` are under the lock. */
 struct ports {
 	pthread_mutex_t lock;
-	int diag;	     /* netlink, -1: not opened yet */
-	int probe[2];	     /* datagram sockets of IPv4 and IPv6 that never send; -1: not opened yet */
-	uint32_t seq;	     /* of the last question */
-	bool is_blind;	     /* this kernel does not tell which sockets listen */
-	_Atomic bool shares; /* some socket of the session may share its port (SO_REUSEPORT) */
-	unsigned next;	     /* the next entry to replace when the set is full */
+	int diag;		  /* netlink, -1: not opened yet */
+	int probe[2];		  /* datagram sockets of IPv4 and IPv6 that never send; -1: not opened yet */
+	uint32_t seq;		  /* of the last question */
+	bool is_blind;		  /* this kernel does not tell which sockets listen */
+	_Atomic bool shares;	  /* some socket of the session may share its port (SO_REUSEPORT) */
+	unsigned next[PORT_SETS]; /* the next entry to replace when the set is full */
 	struct own_port own[PORT_SETS][PORT_WAYS];
 };
 

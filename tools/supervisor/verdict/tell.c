@@ -34,7 +34,8 @@
 #include "shm.h"
 
 /* A write of up to PIPE_BUF bytes is not split. */
-#define LINE_SIZE PIPE_BUF
+#define CHOSEN_PORTS 32768u /* ip_local_port_range as the kernel has it, ip(7) */
+#define LINE_SIZE    PIPE_BUF
 
 /* In /proc/PID/fdinfo/N (proc(5)). */
 #define FLAGS "\nflags:"
@@ -243,12 +244,14 @@ void tell_denied(struct caller *c, const struct request *req, const char *target
 	tell_denial(c, &o);
 }
 
+/* Of a port that the kernel chose, most likely, there is nothing to say: it is another one each time. */
 void tell_narrowed(struct caller *c, const struct request *req, const char *target)
 {
 	char line[LINE_SIZE] UNINITIALIZED;
 	struct out o = out_of(line, sizeof(line));
 
-	if (!mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), req->op, target)))
+	if (req->port == 0 || req->port >= CHOSEN_PORTS ||
+	    !mark_first(c->sup->said, ids_mark(&c->sup->ids, caller_tgid(c), req->op, target)))
 		return;
 	text_str(&o, "pale: port ");
 	text_uint(&o, req->port);
