@@ -66,7 +66,7 @@ static uint64_t use_key(const struct helper *h, const char *id, const char *targ
 static void record_use(struct helper *h, const struct grant_entry *g, const struct request *req, pid_t pid)
 {
 	_cleanup_free_ char *target = shown_target(req), *detail = NULL;
-	const struct proc *proc = procs_find(&h->procs[FEED_HOOK], pid);
+	const struct proc *proc = program_of(h, pid);
 	struct event e = { .pid = pid,
 			   .ppid = proc->ppid,
 			   .exe = proc->exe,

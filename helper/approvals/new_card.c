@@ -136,7 +136,6 @@ static char *rule_text(struct helper *h, const struct card_question *q)
 /* The program of a process: from the kernel where the helper may read it, otherwise as claimed. */
 static struct card_process process_of(struct helper *h, pid_t pid)
 {
-	enum feed_id feed = h->level == LEVEL_HOOKS ? FEED_HOOK : FEED_KERNEL;
 	char link[48], exe[LIMIT_PATH];
 	ssize_t n;
 
@@ -147,8 +146,8 @@ static struct card_process process_of(struct helper *h, pid_t pid)
 		return (struct card_process){ .pid = pid, .exe = strdup(exe) };
 	}
 	return (struct card_process){ .pid = pid,
-				      .exe = strdup(procs_find(&h->procs[feed], pid)->exe),
-				      .claimed = feed == FEED_HOOK };
+				      .exe = strdup(program_of(h, pid)->exe),
+				      .claimed = h->level == LEVEL_HOOKS };
 }
 
 /* The asking process and its ancestors up to the agent.  If there are more than CARD_TREE, the last entry is

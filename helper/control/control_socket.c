@@ -302,7 +302,7 @@ static void warn_launcher(struct helper *h, pid_t pid, const char *exe, const ch
 static void refuse_peer(struct helper *h, int fd, pid_t pid, const char *err)
 {
 	char detail[192];
-	const struct proc *proc = procs_find(&h->procs[FEED_HOOK], pid);
+	const struct proc *proc = program_of(h, pid);
 	const struct event e = { .pid = pid,
 				 .ppid = proc->ppid,
 				 .exe = proc->exe,

@@ -12,6 +12,7 @@
 
 #include "helper/base/taint.h"
 #include "helper/base/images.h"
+#include "helper/base/state.h"
 
 #define WAYS	  8u
 #define ANCESTORS 8
@@ -99,6 +100,11 @@ const struct proc *procs_find(struct procs *p, int32_t pid)
 	parent = proc_parent(pid);
 	fill(p, slot, pid, parent > 0 ? parent : 0, n > 0 || !p->inherits ? exe : inherited(p, parent));
 	return slot->exe ? slot : &unknown;
+}
+
+const struct proc *program_of(struct helper *h, int32_t pid)
+{
+	return procs_find(&h->procs[h->level == LEVEL_HOOKS ? FEED_HOOK : FEED_KERNEL], pid);
 }
 
 const struct proc *procs_known(struct procs *p, int32_t pid)

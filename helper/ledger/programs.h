@@ -14,6 +14,8 @@ enum feed_id { FEED_HOOK, FEED_KERNEL, FEEDS };
 
 #define PROCS_MAX 4096
 
+struct helper;
+
 struct proc {
 	int32_t pid, ppid;
 	char *exe; /* raw bytes */
@@ -34,6 +36,8 @@ bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
 void procs_tell(struct procs *p, int32_t pid, const char *exe);
 /* Never NULL; the exe is "" where it is not known.  Borrowed until the next call. */
 const struct proc *procs_find(struct procs *p, int32_t pid);
+/* The same of the table that knows best: the supervisor's, where there is one. */
+const struct proc *program_of(struct helper *h, int32_t pid);
 void procs_done(struct procs *p);
 /* As procs_find(), but looks nothing up: NULL where the program is not known. */
 const struct proc *procs_known(struct procs *p, int32_t pid);

@@ -18,8 +18,6 @@
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
 
-#include "helper/base/smallfile.h"
-
 #include "ledger.h"
 #include "signing.h"
 
@@ -81,7 +79,8 @@ int ledger_compress(int dirfd, unsigned part, mode_t mode, const _Atomic bool *s
 		r = -EIO;
 	if (r == 0 && (fsync(to) < 0 || renameat(dirfd, made, dirfd, done) < 0 || fsync(dirfd) < 0))
 		r = -errno;
-	file_drop(dirfd, r == 0 ? plain : made);
+	/* Not cut: who follows the ledger reads the part to its end. */
+	(void)unlinkat(dirfd, r == 0 ? plain : made, 0);
 	return r;
 }
 

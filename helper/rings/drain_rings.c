@@ -36,7 +36,7 @@ void drain_init(struct helper *h)
 {
 	h->rings->feed[FEED_HOOK].via = "hook";
 	h->rings->feed[FEED_HOOK].alive = is_alive;
-	h->procs[FEED_HOOK].inherits = h->foreign;
+	h->procs[FEED_HOOK].inherits = h->procs[FEED_KERNEL].inherits = h->foreign;
 	/* No `alive`: the supervisor's records have the pids of callers, which may have exited by then. */
 	h->rings->feed[FEED_KERNEL].via = "kernel";
 }

@@ -233,9 +233,10 @@ static void entry_decision(struct helper *h, enum feed_id id, enum feed_id names
 		outcome_begun(h, r->approval, id);
 	/*
 	 * The process may become another program.  If that gets hooks, they report it; if not, it must not
-	 * keep the earlier program's name.  The supervisor reports it before its next record.
+	 * keep the earlier program's name.  Above level hooks execs are in the supervisor's ring, which is
+	 * read apart: what the hooks recorded before may come later, and the new program is told.
 	 */
-	if (r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
+	if (id == FEED_HOOK && r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
 		procs_outdate(&h->procs[FEED_HOOK], r->pid);
 }
 

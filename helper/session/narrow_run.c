@@ -166,7 +166,7 @@ static void record_narrowed(struct helper *h, const struct conn *c, const struct
 					     [MODE_WORKSPACE_WRITE] = "workspace-write",
 					     [MODE_DANGER] = "danger" };
 	_cleanup_free_ char *detail = NULL;
-	const struct proc *who = procs_find(&h->procs[FEED_HOOK], c->pid);
+	const struct proc *who = program_of(h, c->pid);
 	struct event e = { .pid = c->pid,
 			   .ppid = who->ppid,
 			   .exe = who->exe,

@@ -214,9 +214,11 @@ def the_program_is_not_the_processs_word():
             until(lambda: counts(s)["calls"]["hook"] == i + 1, "not read")
         child.kill()
     # Nobody can look at this one any more: it is told by its own word, and that is told.
-    n.attach("/usr/bin/dead", pid=child.pid)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    n.attach("/usr/bin/dead", pid=gone.pid)
     time.sleep(0.05)
-    k.decide("/etc/dead", verdict=DENY, pid=child.pid)
+    k.decide("/etc/dead", verdict=DENY, pid=gone.pid)
     s.finish()
     for i in range(3):
         told = {r["via"]: r["exe"] for r in s.records("read") if r["target"] == "/etc/%d" % i}

@@ -189,6 +189,28 @@ static int make_ssh(int dir, const char *config, const char *home)
 	return r < 0 ? refuse_path(path, r) : 0;
 }
 
+/* GnuPG does not make its directory, and Emacs takes this one only where it exists. */
+static int make_empty(int dir, const struct state_place *pl, const char *path)
+{
+	static const struct {
+		const char *place, *name;
+	} empty[] = { { "data", "gnupg" }, { "config", "emacs" } };
+	char shown[2 * PATH_MAX + 8];
+	int fd, r = 0;
+
+	for (size_t i = 0; r == 0 && i < NELEM(empty); i++) {
+		if (strcmp(empty[i].place, pl->name) != 0)
+			continue;
+		snprintf(shown, sizeof(shown), "%s/%s", path, empty[i].name);
+		fd = open_or_make(dir, empty[i].name, shown);
+		if (fd < 0)
+			r = refuse_path(shown, fd);
+		else
+			close(fd);
+	}
+	return r;
+}
+
 static int make_place(int dir, const char *path, const struct state_place *pl, const struct relocation *rel,
 		      const char *home)
 {
@@ -203,8 +225,9 @@ static int make_place(int dir, const char *path, const struct state_place *pl, c
 		r = share_all(fd, rel, pl, home);
 	if (r < 0)
 		return refuse_path(shown, r);
-	if (strcmp(pl->name, "config") != 0)
-		return 0;
+	r = make_empty(fd, pl, shown);
+	if (r < 0 || strcmp(pl->name, "config") != 0)
+		return r;
 	r = check_git(fd, shown, rel, pl, home);
 	return r < 0 ? r : make_ssh(fd, shown, home);
 }
@@ -277,7 +300,10 @@ static const struct {
 	{ "PSQL_HISTORY", "state/psql_history" },      /* psql(1) */
 	{ "MYSQL_HISTFILE", "state/mysql_history" },   /* mysql(1) */
 	{ "REDISCLI_HISTFILE",
-	  "state/rediscli_history" },		 /* https://redis.io/docs/latest/develop/tools/cli/ */
+	  "state/rediscli_history" },  /* https://redis.io/docs/latest/develop/tools/cli/ */
+	{ "GNUPGHOME", "data/gnupg" }, /* gpg(1): keys of the session's own */
+	{ "EMACSNATIVELOADPATH",
+	  "cache/emacs" }, /* https://www.gnu.org/software/emacs/manual/html_node/elisp/ */
 	{ "BUNDLE_USER_CACHE", "cache/bundle" }, /* https://bundler.io/man/bundle-config.1.html */
 	{ "GEM_SPEC_CACHE", "cache/gem" },	 /* https://guides.rubygems.org/command-reference/ */
 	{ "HEX_HOME", "cache/hex" },		 /* https://hexdocs.pm/hex/Mix.Tasks.Hex.Config.html */
@@ -301,9 +327,11 @@ static int tell_own_places(const char *path, struct environment *env)
 		if (r == 0)
 			r = environment_set(env, own_places[i].variable, place, RELOCATED);
 	}
-	/* The socket of tmux would be that of the operator's own server, which is closed. */
+	/* Their sockets would be beside those of the operator's own servers, which are closed. */
 	if (r == 0 && environment_get(env, "TMPDIR"))
 		r = environment_set(env, "TMUX_TMPDIR", environment_get(env, "TMPDIR"), RELOCATED);
+	if (r == 0 && environment_get(env, "TMPDIR"))
+		r = environment_set(env, "SCREENDIR", environment_get(env, "TMPDIR"), RELOCATED);
 	return r;
 }
 

@@ -216,7 +216,7 @@ t_shares() {
 	echo "$DECOY" >~/.config/gh/hosts.yml
 	printf '[session]\nstate = .pale\nshare = config/tool/\nshare = config/gh\nshare = data/tool/deep\n' | policy
 	fsh 'cat "$XDG_CONFIG_HOME/tool/rc"
-		cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls "$XDG_DATA_HOME"'
+		cat "$XDG_CONFIG_HOME/gh/hosts.yml"; echo x >"$XDG_CONFIG_HOME/tool/rc"; ls -I gnupg "$XDG_DATA_HOME"'
 	out_is set
 	file_is ~/.config/tool/rc set
 	# What stands there is left as it is.
@@ -225,7 +225,7 @@ t_shares() {
 	rc_not 0
 	printf '[session]\nstate = .pale\nshare = config/tool\nshare = none\n' | policy
 	rm -rf .pale
-	fsh 'ls -A -I ssh "$XDG_CONFIG_HOME"'
+	fsh 'ls -A -I ssh -I emacs "$XDG_CONFIG_HOME"'
 	out_is ""
 }
 
@@ -265,7 +265,8 @@ t_git_obeys_no_session() {
 	fsh 'for f in .curlrc curlrc wget/wget2rc; do mkdir -p $XDG_CONFIG_HOME/wget; for how in "echo x >$f" \
 			"mv file $f" "ln file $f" "ln -s $PWD/file $f" \
 			"busybox cp file $f"; do echo x >file; (cd $XDG_CONFIG_HOME; cp "$OLDPWD/file" file; eval "$how"); done; done; true'
-	[ "$(ls -A .pale/config | grep -vE "^(git|ssh)$")" = file ] || fail "what curl obeys was made: $(ls -A .pale/config)"
+	[ "$(ls -A -I git -I ssh -I emacs .pale/config)" = file ] ||
+		fail "what curl obeys was made: $(ls -A .pale/config)"
 	denied write "$W/.pale/config/.curlrc" "wget and ssh obey what is there"
 	# Of a session in a directory above, or of one that brought it along.
 	for how in "mkdir .pale/config/git" "ln -s $W/y .pale/config/git" "touch .pale/config/git"; do

@@ -92,6 +92,22 @@ t_histories_stay_inside() {
 	quiet_day
 }
 
+# Where a tool's own place in the home is closed, it has one in the agent's state.
+t_places_of_tools() {
+	fsh 'echo $GNUPGHOME $SCREENDIR $EMACSNATIVELOADPATH
+		[ -d "$GNUPGHOME" ] && [ -d "$XDG_CONFIG_HOME/emacs" ] && echo made'
+	out_has "$(echo ~/.local/share/pale/*)/data/gnupg $(echo ~/.local/share/pale/*)/tmp "
+	out_has made
+	need gpg
+	fsh 'echo hi >plain; gpg -q --batch --list-keys &&
+		gpg -q --batch --passphrase x --pinentry-mode loopback -c plain && echo done'
+	rc_is 0
+	out_has done
+	exists plain.gpg
+	not_denied
+	quiet_day
+}
+
 # A secret that is one optional file does not exist, and tools go on without it; the record stays.
 t_optional_secrets() {
 	fsh 'cat ~/.npmrc'
