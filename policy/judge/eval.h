@@ -60,6 +60,25 @@ struct trace {
  */
 struct decision eval_trace(const struct image *img, const struct request *req, struct trace *trace);
 
+/* The verdict for people: what git obeys is checked when it is written, without a question. */
+static inline enum verdict decision_verdict(const struct decision *made)
+{
+	return made->verdict == VERDICT_ASK && made->reason == REASON_GIT ? VERDICT_ALLOW : made->verdict;
+}
+/*
+ * The rule that decided: where a file that git obeys is only checked, the rule that allows the write.  t is
+ * its trace.
+ */
+static inline uint32_t decision_decider(const struct decision *made, const struct trace *t)
+{
+	if (made->reason != REASON_GIT)
+		return made->rule;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].verdict == VERDICT_ALLOW && !t->list[i].uncovered)
+			return t->list[i].rule;
+	return RULE_NONE;
+}
+
 /*
  * Writes the decision for people: "policy.ini:9 [files] outside the workspace" or
  * "policy.ini:12 [files] deny = ~/.ssh", always NUL-terminated, cut at size.  async-signal-safe.

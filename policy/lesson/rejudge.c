@@ -246,7 +246,8 @@ static int note_change(struct changes *c, enum change what, const struct record 
 static int compare(struct changes *c, const struct record *r, const struct request *req)
 {
 	bool denied = strcmp(r->verdict, "deny") == 0;
-	enum verdict before = eval(c->before, req).verdict, after = eval(c->after, req).verdict;
+	struct decision old = eval(c->before, req), new = eval(c->after, req);
+	enum verdict before = decision_verdict(&old), after = decision_verdict(&new);
 
 	if (before == after)
 		return 0;

@@ -126,9 +126,13 @@ static const struct {
 static const struct rule *winner_over(const struct lint *l, size_t i, const struct request *req)
 {
 	const struct rule *self = &l->p->rules[i], *other;
+	struct trace t = { .n = 0 };
 	struct decision d = eval(l->img, req);
 	bool twin;
 
+	if (d.reason == REASON_GIT)
+		d = eval_trace(l->img, req, &t);
+	d.rule = decision_decider(&d, &t);
 	if (d.nested || d.rule == RULE_NONE || d.rule == i || d.rule >= l->p->n_rules)
 		return NULL;
 	other = &l->p->rules[d.rule];
@@ -250,9 +254,11 @@ static bool trace_sample(const struct lint *l, size_t i, struct decision *d, str
 		any = asks[r->kind].op != OP_NONE && name_sample(l, i, path, &req);
 	if (any && asks[r->kind].op == OP_EXEC)
 		sample_request(l, &s, path, sizeof(path), &req);
-	if (any)
-		*d = eval_trace(l->img, &req, t);
-	return any;
+	if (!any)
+		return false;
+	*d = eval_trace(l->img, &req, t);
+	d->rule = decision_decider(d, t);
+	return true;
 }
 
 bool policy_rule_holds(const struct policy *p, const struct bundle *b, const struct image *img, size_t i,

@@ -226,6 +226,31 @@ t_each_agents_policy_is_told() {
 	missing b
 }
 
+# A rule opens a hook, which git obeys: lint, explain and diff say what the session does.
+t_a_hook_that_a_rule_opens() {
+	git init -q .
+	printf 'preset = agent\n' | policy
+	printf 'preset = agent\n[files]\nwrite = .git/hooks/pre-commit\n' >"$S/p.ini"
+	OPTS=(-n)
+	fsh 'echo x >.git/hooks/pre-commit'
+	denied write "$W/.git/hooks/pre-commit" "readonly = .git/hooks/*"
+	run pale lint "$S/p.ini"
+	err_lacks unreachable
+	run pale explain -p "$S/p.ini" write .git/hooks/pre-commit
+	rc_is 0
+	out_has "p.ini:3  [files] write = .git/hooks/pre-commit  (allows it)"
+	run pale policy diff "$S/p.ini"
+	rc_is 1
+	grep -q '^+allow built in \[git\] guard' "$S/out" || fail "the diff says otherwise"
+	OPTS=(-n -p "$S/p.ini")
+	fsh 'echo x >.git/hooks/pre-commit'
+	not_denied
+	file_is .git/hooks/pre-commit x
+	printf 'preset = agent\n[files]\nwrite = .git/hooks/pre-commit\nreadonly = .git/hooks/pre-commit\n' >"$S/p.ini"
+	run pale lint "$S/p.ini"
+	rc_is 1
+}
+
 # The agents' own tools, by their names: for all agents, and for one.
 t_tools_are_judged() {
 	policy <<-'END'

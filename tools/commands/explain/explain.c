@@ -67,7 +67,7 @@ static json_t *beaten_to_json(const struct image *img, const struct decision *d,
 	for (size_t i = 0; i < t->n; i++) {
 		json_t *j;
 
-		if (t->list[i].rule == d->rule)
+		if (t->list[i].rule == d->rule || t->list[i].rule == decision_decider(d, t))
 			continue;
 		j = rule_to_json(img, t->list[i].rule);
 		if (json_is_object(j))
@@ -225,7 +225,8 @@ static void report_text(struct explainer *x, const struct question *q, const str
 			print_rule(img, t->list[i].uncovered ? "near" : "also", t->list[i].rule,
 				   t->list[i].uncovered
 					   ? "  (does not name an option or a word of this command)"
-					   : "  (beaten)");
+				   : t->list[i].rule == decision_decider(d, t) ? "  (allows it)"
+									       : "  (beaten)");
 	if (q->req.given) {
 		printf("given  ");
 		print_escaped(stdout, q->req.given);
@@ -303,8 +304,7 @@ static void decide(const struct explainer *x, const struct question *q, struct v
 	judged = ret->chain ? &ret->chain->held : &q->req;
 	/* What will be written is not known here: the rules allow it, and the reason says what remains
 	 * open. */
-	if (ret->d.verdict == VERDICT_ASK && ret->d.reason == REASON_GIT)
-		ret->d.verdict = VERDICT_ALLOW;
+	ret->d.verdict = decision_verdict(&ret->d);
 	(void)decision_image(&x->image, &ret->d, &ret->from);
 	(void)eval_trace(&ret->from, judged, &ret->t);
 	/* Inside a session the files of grants are not visible. */

@@ -136,7 +136,7 @@ static struct slot *find_slot(struct policy_diff *pd, const struct record *r, bo
 
 static struct verdicts verdicts_of(const struct image *img, const struct decision *d)
 {
-	struct verdicts v = { .verdict = d->verdict };
+	struct verdicts v = { .verdict = decision_verdict(d) };
 
 	decision_describe(img, d, v.rule, sizeof(v.rule));
 	return v;
@@ -179,7 +179,7 @@ static int compare(struct policy_diff *pd, const struct record *r, struct slot *
 	if (e != 0)
 		return e == -EINVAL ? skip(pd, r) : e;
 	pd->judged++;
-	return old.verdict == new.verdict ? 0 : keep_change(pd, r, &old, &new, slot);
+	return decision_verdict(&old) == decision_verdict(&new) ? 0 : keep_change(pd, r, &old, &new, slot);
 }
 
 static bool is_decision(const struct record *r)
