@@ -54,6 +54,14 @@ int grant_offer(const struct image *img, const struct request *req, struct grant
 void grant_offers_done(struct grant_offers *o);
 
 /*
+ * How much of path a rule for it names: of what git writes in a git directory, the repository, because the
+ * names in there are not written twice.  By the words of path alone; else all of it.
+ */
+size_t grant_place(const char *path);
+/* True if a lock file is asked about, and a rule closes what it locks: *ret is the decision about that. */
+bool grant_lock_is_closed(const struct image *img, const struct request *req, struct decision *ret);
+
+/*
  * Checks that `line` of that section may be granted as the answer to req: it must parse, be one rule that
  * allows, cover req, and not be too broad.  0, -ENOMEM, or -EINVAL with a sentence in why.  If req is NULL,
  * the line does not have to cover anything.

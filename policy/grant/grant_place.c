@@ -12,6 +12,7 @@
 
 #include "policy/base/addr.h"
 #include "policy/base/path.h"
+#include "policy/command/cmd.h"
 #include "policy/parse/parse_impl.h"
 
 #define HTTPS 443u
@@ -77,6 +78,52 @@ const char *grant_broad_path(const struct image *img, const char *pattern)
 	return NULL;
 }
 
+/* Names in a git directory where git itself writes; hooks are not among them. */
+static bool is_kept_by_git(const char *name, size_t n)
+{
+	if (n > 5 && memcmp(name + n - 5, ".lock", 5) == 0)
+		n -= 5;
+	return word_in_list("objects refs logs info packed-refs shallow index config COMMIT_EDITMSG", name,
+			    n) ||
+	       glob_match("*HEAD", 5, name, n);
+}
+
+/* What stands in a directory of objects: "7a", "pack", "tmp_objdir-incoming-0fQUG7". */
+static bool is_of_objects(const char *name)
+{
+	size_t n = strcspn(name, "/");
+
+	return glob_match("[0-9a-f][0-9a-f]", 16, name, n) || glob_match("pack", 4, name, n) ||
+	       glob_match("tmp_*", 5, name, n);
+}
+
+size_t grant_place(const char *path)
+{
+	for (const char *name = path; (name = strchr(name, '/'));) {
+		size_t n = strcspn(++name, "/");
+
+		if ((name - path > 6 && memcmp(name - 5, ".git", 4) == 0 && is_kept_by_git(name, n)) ||
+		    (name - path > 1 && strncmp(name, "objects/", 8) == 0 && is_of_objects(name + 8)))
+			return (size_t)(name - path) - 1;
+	}
+	return strlen(path);
+}
+
+bool grant_lock_is_closed(const struct image *img, const struct request *req, struct decision *ret)
+{
+	size_t n = req->path ? strlen(req->path) : 0;
+	struct request locked = { .op = req->op, .access = req->access, .cwd = req->cwd };
+	char path[LIMIT_PATH];
+
+	if (n < 7 || n - 5 >= sizeof(path) || strcmp(req->path + n - 5, ".lock") != 0)
+		return false;
+	memcpy(path, req->path, n - 5);
+	path[n - 5] = '\0';
+	locked.path = path;
+	*ret = eval(img, &locked);
+	return ret->verdict == VERDICT_DENY && ret->reason == REASON_RULE;
+}
+
 static void add_directory(const struct image *img, const char *key, const char *path, struct candidates *c)
 {
 	const char *slash = strrchr(path, '/');
@@ -97,18 +144,28 @@ void grant_candidates_path(const struct image *img, const struct request *req, s
 {
 	unsigned access = req->access ? req->access : op_access(req->op);
 	const char *key = access & ~(unsigned)ACCESS_READ ? "write" : "read";
-	char quoted[GRANT_LINE];
+	char quoted[GRANT_LINE], path[LIMIT_PATH];
+	struct decision locked;
 
 	c->section = req->op == OP_UNIX ? "network" : "files";
-	if (!req->path || !quote_path(req->path, quoted, sizeof(quoted)))
+	if (!req->path || strlen(req->path) >= sizeof(path))
+		return;
+	strcpy(path, req->path);
+	if (req->op != OP_UNIX)
+		path[grant_place(path)] = '\0';
+	if (!quote_path(path, quoted, sizeof(quoted)))
 		return;
 	if (req->op == OP_UNIX) {
 		candidate_add(c, "unix = %s", quoted);
 		return;
 	}
-	candidate_add(c, "%s = %s", key, quoted);
 	c->first_or_none = true;
-	if (c->n > 0)
+	if (grant_lock_is_closed(img, req, &locked)) {
+		c->why_none = "a rule closes the file that this would lock";
+		return;
+	}
+	candidate_add(c, "%s = %s", key, quoted);
+	if (c->n > 0 && strcmp(path, req->path) == 0)
 		add_directory(img, key, req->path, c);
 }
 

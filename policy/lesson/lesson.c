@@ -231,25 +231,28 @@ static const char *root_of(const struct image *img, const struct deed *d, char *
 	if (!d->req.path || d->req.op == OP_UNIX)
 		return lesson_net_root(img, &d->req, buf, size);
 	if (!(d->req.access & ~(unsigned)ACCESS_READ)) /* the file alone */
-		return snprintf(buf, size, "%s", d->req.path) >= (int)size ? "it is too long for a rule"
-									   : NULL;
+		return snprintf(buf, size, "%.*s", (int)grant_place(d->req.path), d->req.path) >= (int)size
+			       ? "it is too long for a rule"
+			       : NULL;
 	return lesson_root(img, d->req.path, buf, size, &why) ? NULL : why;
 }
 
 static int judge_event(struct lessons *l, struct lesson_event *e)
 {
 	struct deed d;
-	struct decision v;
+	struct decision v, locked;
 	int r = deed_init(&d, &e->r, l->workspace);
 
 	if (r == -EINVAL)
 		e->why = "its record does not say enough";
 	if (r == 0) {
 		v = eval(l->img, &d.req);
-		e->covered = v.verdict == VERDICT_ALLOW;
+		e->covered = decision_verdict(&v) == VERDICT_ALLOW;
 		e->directory = d.req.op == OP_MKDIR;
 		if (!e->covered && !e->why)
 			e->why = lesson_why_not(l->img, &v, d.req.op);
+		if (!e->covered && !e->why && grant_lock_is_closed(l->img, &d.req, &locked))
+			e->why = lesson_why_not(l->img, &locked, d.req.op);
 		if (!e->covered && !e->why)
 			e->why = root_of(l->img, &d, e->root, sizeof(e->root));
 	}

@@ -144,6 +144,7 @@ static void line_of_files(const struct lessons *l, struct lesson *g)
 
 	for (size_t i = 0; i < g->n_events; i++) {
 		if (deed_init(&d, &l->events[g->events[i]].r, l->workspace) == 0 && d.req.path) {
+			d.text[grant_place(d.req.path)] = '\0';
 			if (!path[0])
 				snprintf(path, sizeof(path), "%s", d.req.path);
 			else

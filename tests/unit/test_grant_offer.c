@@ -184,6 +184,34 @@ static const struct {
 	/* nor a home, nor what holds sensitive roots */
 	{ OP_READ, ACCESS_READ, "/home/u/notes", "files", { "read = /home/u/notes" } },
 	{ OP_READ, ACCESS_READ, "/home/u/.config/x", "files", { "read = /home/u/.config/x" } },
+	/* what git writes is not written twice: its repository */
+	{ OP_WRITE,
+	  ACCESS_WRITE,
+	  "/home/u/Documents/r.git/objects/tmp_objdir-incoming-0fQUG7",
+	  "files",
+	  { "write = /home/u/Documents/r.git" } },
+	{ OP_WRITE,
+	  ACCESS_WRITE,
+	  "/home/u/Documents/r/.git/refs/heads/a.lock",
+	  "files",
+	  { "write = /home/u/Documents/r/.git" } },
+	{ OP_LINK,
+	  ACCESS_WRITE,
+	  "/home/u/Documents/bare/objects/7a/b",
+	  "files",
+	  { "write = /home/u/Documents/bare" } },
+	{ OP_WRITE,
+	  ACCESS_WRITE,
+	  "/home/u/Documents/r.git/hooks/update",
+	  "files",
+	  { "write = /home/u/Documents/r.git/hooks/update", "write = /home/u/Documents/r.git/hooks" } },
+	{ OP_WRITE,
+	  ACCESS_WRITE,
+	  "/home/u/Documents/objects/x",
+	  "files",
+	  { "write = /home/u/Documents/objects/x", "write = /home/u/Documents/objects" } },
+	/* the lock of what is closed */
+	{ OP_WRITE, ACCESS_WRITE, "/home/u/Documents/closed.lock", "files", { NULL } },
 	{ OP_UNIX, 0, "/home/u/Documents/s.sock", "network", { "unix = /home/u/Documents/s.sock" } },
 };
 
@@ -192,7 +220,8 @@ START_TEST(places_are_offered_narrowly)
 	struct request req = { .op = places[_i].op, .access = places[_i].access, .path = places[_i].path };
 	struct grant_offers o;
 
-	take("agent", "[files]\nask = ~/Documents\nask = ~/notes\nask = ~/.config/x\n");
+	take("agent",
+	     "[files]\nreadonly = ~/Documents/closed\nask = ~/Documents\nask = ~/notes\nask = ~/.config/x\n");
 	ck_assert_uint_eq(eval(&fx.img, &req).verdict, VERDICT_ASK);
 	ck_assert_int_eq(grant_offer(&fx.img, &req, &o), 0);
 	ck_assert_str_eq(o.section, places[_i].section);

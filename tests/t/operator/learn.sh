@@ -119,6 +119,23 @@ t_denied_sessions_teach_too() {
 	out_has "/etc/x: it is the machine's own"
 }
 
+# Of what git writes, the repository: the next object has another name.
+t_a_repository() {
+	git init -q --bare ~/src/far.git
+	git init -q ~/src/near
+	OPTS=(-n)
+	fsh 'echo 1 | git -C ~/src/far.git hash-object -w --stdin; echo 2 | git -C ~/src/near hash-object -w --stdin
+		git config --global user.name x; touch ~/src/near/Cargo.lock'
+	run pale learn --write
+	rc_is 0
+	out_lacks objects
+	out_lacks "write = ~/.gitconfig"
+	out_has ".gitconfig.lock: a rule keeps it as it is"
+	fsh 'echo 3 | git -C ~/src/far.git hash-object -w --stdin && echo 4 | git -C ~/src/near hash-object -w --stdin'
+	rc_is 0
+	err_is_empty
+}
+
 # What a shell, a debugger or an editor of the operator runs later, and names that are nobody's own.
 t_nothing_dangerous() {
 	local f
