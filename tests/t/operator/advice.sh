@@ -8,6 +8,7 @@ victims() {
 	OPTS=(-n)
 	git init -q . && git add file && git commit -q -m one && git checkout -q -b topic
 	git init -q --bare bare
+	git init -q --bare ~/far.git
 	mkdir -p ~/d .husky && echo x >~/d/f && echo from >from
 }
 
@@ -59,6 +60,7 @@ ROWS=('|echo x >~/d/f|grep -qx x ~/d/f'
 	'[session]\nmode = read-only\n[commands]\nread_only = rules|echo x >new|test -s new'
 	'[files]\npaths = relative|cat $PWD/from >got|grep -q from got'
 	'|git worktree add -q -B w ../wt2|test -e ../wt2/file'
+	'|git -C ~/far.git hash-object -w --stdin <file >got|test -s got'
 	'|getent -s dns hosts advice.invalid; grep -c . /dev/null; touch done|test -e done')
 
 t_by_the_denial() {
@@ -109,6 +111,7 @@ ASKED=('[network]\nmode = off|exec git fetch x' '[network]\nmode = off|connect e
 	'[network]\ndeny = example.com|connect example.com:443' '|connect 10.1.2.3:5432' '|connect [fd00::1]:5432'
 	'|read /etc/shadow' '|exec sudo x' '|unix /run/docker.sock' '|bind 0.0.0.0:80' '|bind 3456'
 	'|read ../.env' '|exec gh auth token'
+	'|write .git/hooks/pre-commit' '|write ../far.git/objects/7a/b' '|link ../far.git/refs/heads/a.lock'
 	'|connect udp:192.168.1.1:99' '|exec git push x topic')
 
 t_by_explain() {
@@ -128,6 +131,33 @@ t_by_explain() {
 		rc_is 0 "$rules: $row"
 		[ $i -gt 1 ] || fail "nothing was denied: $rules: $row"
 	done
+}
+
+# What is allowed, and how to close it.
+t_to_close() {
+	POLICY=$HOME/.config/pale/policy.ini
+	victims
+	for row in "unix /tmp/x" "write file" "exec date" "connect github.com:443"; do
+		printf '\n' | policy
+		run pale explain $row
+		rc_is 0 "$row"
+		CHANGE=$(sed -n '/^change /,$p' "$S/out" | sed 's/^change //; s/^       //')
+		follow
+		run pale lint
+		rc_is 0 "$row: $CHANGE"
+		run pale explain $row
+		rc_is 1 "$row: $CHANGE"
+	done
+}
+
+# A lock has the advice of what it locks.
+t_a_lock() {
+	victims
+	run pale explain write ~/.gitconfig.lock
+	rc_is 1
+	out_has "change write the file yourself, outside the session"
+	run pale explain write ~/d/Cargo.lock
+	out_has "write = $HOME/d/Cargo.lock"
 }
 
 # A port alone is one, as in the policy.

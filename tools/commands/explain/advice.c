@@ -11,6 +11,7 @@
 #include "policy/base/sockaddr.h"
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
+#include "policy/grant/grant.h"
 #include "policy/judge/eval.h"
 #include "policy/system/cleanup.h"
 
@@ -18,6 +19,8 @@
 #include "tools/question/question.h"
 
 #include "explain.h"
+
+static const char by_hand[] = "write the file yourself, outside the session";
 
 /* Why no rule can change the decision, by its reason; NULL: a rule can. */
 static const char *reason_advice(enum reason r)
@@ -77,8 +80,9 @@ static const char *allow_key(const struct request *req)
 	return req->access == ACCESS_READ ? "read" : "write";
 }
 
-/* The rule text that names exactly this target; of a command, the one that the decision is about. */
-static char *rule_text(const struct question *q, const struct request *judged)
+/* The rule text that names exactly this target, or the repository where git writes it; of a command, the one
+ * that the decision is about. */
+static char *rule_text(const struct question *q, const struct request *judged, const char *key)
 {
 	const char *target = q->target;
 	char line[LIMIT_LINE] UNINITIALIZED, *text = NULL;
@@ -89,7 +93,9 @@ static char *rule_text(const struct question *q, const struct request *judged)
 	if (q->req.op == OP_BIND)
 		return asprintf(&text, "%u", q->req.port) < 0 ? NULL : text;
 	if (q->req.op != OP_EXEC)
-		return strdup(target);
+		return strndup(target, strcmp(key, "write") == 0 || strcmp(key, "read") == 0
+					       ? grant_place(target)
+					       : strlen(target));
 	/* The program is named without its directory, so that the line holds wherever it is installed. */
 	len = argv_join(judged->argv + 1, judged->argc - 1, line, sizeof(line));
 	if (len >= sizeof(line) ||
@@ -98,21 +104,21 @@ static char *rule_text(const struct question *q, const struct request *judged)
 	return text;
 }
 
-/* Judges again with these lines added to the user's policy. */
-static enum verdict try_lines(const struct loaded *l, const struct question *q, const struct request *judged,
-			      const char *lines)
+/* True if the policy can be loaded with these lines added to the user's, and then decides so. */
+static bool lines_work(const struct loaded *l, const struct question *q, const struct request *judged,
+		       const char *lines, enum verdict wanted)
 {
 	_cleanup_free_ char *bytes = NULL;
 	struct loaded again = { 0 };
 	struct bundle b;
 	struct diags d;
-	enum verdict v = VERDICT_DENY;
+	bool works = false;
 	size_t len;
 	int r;
 
 	/* Encoding and decoding the bundle makes a copy of it. */
 	if (bundle_encode(&l->bundle, &bytes, &len) < 0)
-		return VERDICT_DENY;
+		return false;
 	bundle_init(&b);
 	diags_init(&d);
 	r = bundle_decode(bytes, len, &b);
@@ -120,29 +126,35 @@ static enum verdict try_lines(const struct loaded *l, const struct question *q, 
 		r = bundle_add_source(&b, SOURCE_USER, "suggestion", lines, strlen(lines));
 	if (r == 0)
 		r = loaded_from_bundle(&again, &b, &d);
-	if (r == 0)
-		v = verdict_strictest(eval(&again.image, judged).verdict,
-				      eval(&again.image, &q->req).verdict);
+	if (r == 0) {
+		const struct decision one = eval(&again.image, judged), two = eval(&again.image, &q->req);
+
+		works = verdict_strictest(decision_verdict(&one), decision_verdict(&two)) == wanted;
+	}
 	loaded_done(&again);
 	bundle_done(&b);
 	diags_done(&d);
-	return v;
+	return works;
 }
 
 /* With the line before it, "": none. */
 static char *suggest_after(const struct loaded *l, const struct question *q, const struct request *judged,
 			   const char *before, const char *key, enum verdict wanted)
 {
-	_cleanup_free_ char *text = rule_text(q, judged);
+	_cleanup_free_ char *text = rule_text(q, judged, key);
+	const char *section = op_section(q->req.op);
 	_cleanup_free_ char *lines = NULL;
 
 	if (!text || strpbrk(text, "\n\r"))
 		return NULL;
-	if (asprintf(&lines, "[%s]\n%s%s = %s\n", op_section(q->req.op), before, key, text) < 0) {
+	/* A socket is closed as the file that it is. */
+	if (q->req.op == OP_UNIX && strcmp(key, "deny") == 0)
+		section = op_section(OP_WRITE);
+	if (asprintf(&lines, "[%s]\n%s%s = %s\n", section, before, key, text) < 0) {
 		lines = NULL;
 		return NULL;
 	}
-	return try_lines(l, q, judged, lines) == wanted ? TAKE_PTR(lines) : NULL;
+	return lines_work(l, q, judged, lines, wanted) ? TAKE_PTR(lines) : NULL;
 }
 
 static char *suggest(const struct loaded *l, const struct question *q, const struct request *judged,
@@ -174,7 +186,7 @@ static char *suggest_address(const struct loaded *l, const struct question *q)
 		lines = NULL;
 		return NULL;
 	}
-	return try_lines(l, q, &q->req, lines) == VERDICT_ALLOW ? TAKE_PTR(lines) : NULL;
+	return lines_work(l, q, &q->req, lines, VERDICT_ALLOW) ? TAKE_PTR(lines) : NULL;
 }
 
 /* Names the rule that no line of the user's policy can override. */
@@ -191,7 +203,8 @@ static char *blame(const struct loaded *l, const struct decision *d)
 		n = asprintf(&text, "ask the administrator: %s:%u belongs to this machine's policy", file,
 			     rule->line);
 	else if (rule->kind == RULE_BRANCH && rule->rank == RANK_PRESET)
-		n = asprintf(&text, "set [git] unprotect = %s in your own policy.ini",
+		n = asprintf(&text,
+			     "set [git] unprotect = %s in your own policy.ini, which opens it to pushes too",
 			     image_str(&l->image, rule->pattern));
 	else if (rule->rank == RANK_PRESET)
 		n = asprintf(&text, "choose another preset with `preset =`: it belongs to %s (line %u)", file,
@@ -206,11 +219,12 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 {
 	const struct image_rule *rule = image_rule(&l->image, d->rule);
 	const char *fixed = reason_advice(d->reason);
+	struct decision locked;
 	char *lines;
 
 	/* What git obeys there is judged when it is written. */
 	if (d->reason == REASON_GIT)
-		return strdup("write the file yourself, outside the session");
+		return strdup(by_hand);
 	if (d->verdict == VERDICT_ALLOW) {
 		lines = suggest(l, q, judged, "deny", VERDICT_DENY);
 		return lines ? lines : blame(l, d);
@@ -226,6 +240,8 @@ char *advice(const struct loaded *l, const struct question *q, const struct requ
 		return strdup(fixed);
 	if (rule && rule->kind == RULE_BRANCH)
 		return blame(l, d);
+	if (grant_lock_is_closed(&l->image, &q->req, &locked))
+		return strdup(by_hand);
 	lines = suggest(l, q, judged, allow_key(&q->req), VERDICT_ALLOW);
 	if (!lines)
 		lines = suggest_mode(l, q, judged);

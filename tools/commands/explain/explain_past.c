@@ -37,7 +37,7 @@ static void print_past(const struct past_denial *p)
 	print_recorded(stdout, r->target);
 	printf("\nby     ");
 	print_recorded(stdout, r->exe);
-	printf(" (pid %lld), ", (long long)r->pid);
+	printf(r->exe[0] ? " (pid %lld), " : "pid %lld, ", (long long)r->pid);
 	print_recorded(stdout, r->time);
 	fputs(", session ", stdout);
 	print_recorded(stdout, r->session);
