@@ -290,14 +290,19 @@ static char *configuration(const struct git_env *env, const char *git_dir, const
 	return all;
 }
 
-static void put_sends(const struct request *req, const char *remote, struct git_push *p, struct out *o)
+static void put_sends(const struct request *req, const char *git_dir, const char *remote, struct git_push *p,
+		      struct out *o)
 {
-	char from[GITPUSH_REF], old[GITPUSH_REF];
+	char from[GITPUSH_REF], old[GITPUSH_REF], head[256];
+	struct request named = *req;
 
+	/* Nothing else of `HEAD:TO` asks for it. */
+	if (!named.git_branch)
+		named.git_branch = git_read_head(git_dir, head, sizeof(head));
 	o->cap = GIT_AIM;
 	text_str(o, AIM_SENDS);
-	if (!gitpush_branch(req, remote, from, old) || !git_read_ref(p->common, from, p->now)) {
-		text_str(o, "not counted: the push is not of exactly one branch that exists here");
+	if (!gitpush_branch(&named, remote, from, old) || !git_read_ref(p->common, from, p->now)) {
+		text_str(o, "what is not counted: the push is not of exactly one branch that exists here");
 		return;
 	}
 	text_str(o, p->now);
@@ -341,7 +346,7 @@ static const char *push_aim(const struct request *req, const struct git_env *env
 		return "pale cannot read the configuration of git";
 	why = gitpush_urls(&g, repo, branch, o);
 	if (!why)
-		put_sends(req, gitpush_remote(&g, repo, branch), p, o);
+		put_sends(req, w.git_dir, gitpush_remote(&g, repo, branch), p, o);
 	gitconfig_done(&g);
 	return why;
 }

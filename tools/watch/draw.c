@@ -93,8 +93,10 @@ static void draw_top(const struct watch *w)
 }
 
 /* The keys that are available now. */
-static const char *keys_line(const struct watch *w)
+static const char *keys_line(const struct watch *w, char *buf, size_t size)
 {
+	size_t rules;
+
 	if (w->view == VIEW_HELP)
 		return "any key goes back";
 	if (!w->card)
@@ -103,8 +105,14 @@ static const char *keys_line(const struct watch *w)
 		return "Space read to the end, then answer  ? help  q quit";
 	if (w->view == VIEW_RULE)
 		return "grant for: m 15 min  h hour  s session  p project  A always  e edit  Esc back";
-	return w->group ? "for all alike:  y allow  n deny  N deny and tell  1 2 a rule  e write one  g one"
-			: "y allow once  n deny  N deny and tell  1 2 a rule  e write one  g all  ? q";
+	rules = json_array_size(json_object_get(json_object_get(w->card, "offers"), "lines"));
+	snprintf(buf, size, "%s  n deny  N deny and tell  %s%se write one  %s",
+		 w->group ? "for all alike:  y allow" : "y allow once",
+		 rules > 1 ? "1 2"
+		 : rules   ? "1"
+			   : "",
+		 rules ? " a rule  " : "", w->group ? "g one" : "g all  ? q");
+	return buf;
 }
 
 static void draw_pad(struct watch *w, struct area a)
@@ -127,8 +135,10 @@ static void draw_pad(struct watch *w, struct area a)
 
 static void draw_bottom(const struct watch *w)
 {
+	char keys[128];
+
 	screen_put(LINES - 1, 0, COLS, w->status[0] ? A_BOLD : A_NORMAL,
-		   w->status[0] ? w->status : keys_line(w));
+		   w->status[0] ? w->status : keys_line(w, keys, sizeof(keys)));
 }
 
 void watch_draw(struct watch *w)

@@ -267,8 +267,8 @@ t_the_card_says_what_is_sent() {
 	sends "$one onto $T, which is here $one; commits: 0; it takes none away" $P
 	git commit -q --allow-empty -m two && git commit -q --allow-empty -m three
 	three=$(git rev-parse topic)
-	for i in "git push origin topic" \
-		"git push -u origin HEAD" "git push --force-with-lease origin +refs/heads/topic:topic"; do
+	for i in "git push origin topic" "git push -u origin HEAD" "git push origin HEAD:topic" \
+		"git push --force-with-lease origin +refs/heads/topic:topic"; do
 		sends "$three onto $T, which is here $one; commits: 2; it takes none away" $i
 	done
 	git config branch.topic.remote origin
@@ -288,7 +288,7 @@ t_the_card_says_what_is_sent() {
 	# What is no one branch.
 	for i in "--tags origin topic" "-d origin topic" "origin :topic" "origin topic side" "origin topic~1:topic" \
 		"origin $one:topic" "--follow-tags origin topic"; do
-		sends "not counted: the push is not of exactly one branch that exists here" git push $i
+		sends "what is not counted: the push is not of exactly one branch that exists here" git push $i
 	done
 	nothing_pushed
 }

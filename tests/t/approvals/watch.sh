@@ -264,7 +264,7 @@ t_whole_screen() {
 
 
 
-	y allow once  n deny  N deny and tell  1 2 a rule  e write one  g all  ? q
+	y allow once  n deny  N deny and tell  1 a rule  e write one  g all  ? q
 	END
 }
 
