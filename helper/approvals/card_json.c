@@ -91,6 +91,7 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 	json_int_t left = now_ns < ap->until_ns ? (json_int_t)((ap->until_ns - now_ns) / NS_S) : 0;
 	char asked[32], id[APPROVAL_ID_HEX];
 	enum stepup_by by = stepup_by(h, ap->image, ap->risk.level);
+	_cleanup_free_ char *needs = shown_needs(h, ap);
 	json_t *card, *more;
 	size_t urls;
 
@@ -103,14 +104,14 @@ json_t *card_json(const struct helper *h, const struct approval *ap, uint64_t no
 			 "file", exec_json(ap, ap->req.loads ? ap->req.loads : ap->req.path), "branch",
 			 exec_json(ap, ap->req.git_branch));
 	more = json_pack(
-		"{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "to",
-		aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid",
+		"{s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:s, s:b, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o*}",
+		"to", aim_json(h, ap), "cwd", text_json(ap->req.cwd), "exe", text_json(ap->exe), "pid",
 		(json_int_t)ap->pid, "tree", processes_json(ap->tree, ap->n_tree), "rule",
 		text_json(ap->rule), "risk", risk_json(&ap->risk), "stepup", by != STEPUP_BY_NOTHING,
 		"stepup_by", stepup_by_name(by), "flood", ap->is_flood, "offers", offers_json(&ap->offers),
 		"asked", asked, "deadline_ns", (json_int_t)ap->until_ns, "left_s", left, "askers",
 		processes_json(ap->asker, ap->n_askers), "env", env_json(h, ap), "sends",
-		text_json(shown_sends(&ap->req, &urls)));
+		text_json(shown_sends(&ap->req, &urls)), "needs", needs ? text_json(needs) : NULL);
 	if (!card || !more || json_object_update(card, more) < 0) {
 		json_decref(card);
 		card = NULL;

@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/base/path.h"
 #include "policy/base/util.h"
 #include "policy/command/argv.h"
 #include "policy/command/git.h"
 #include "policy/gitfiles/gitpush.h"
+#include "policy/judge/eval.h"
 #include "policy/question/environ_target.h"
 #include "policy/rules/environ.h"
 #include "policy/system/cleanup.h"
@@ -153,6 +155,28 @@ const char *shown_sends(const struct request *req, size_t *ret_urls)
 
 	*ret_urls = at ? (size_t)(at - aim) : strlen(aim);
 	return at ? at + strlen(AIM_SENDS) : "";
+}
+
+char *shown_needs(const struct helper *h, const struct approval *ap)
+{
+	const char *url = ap->req.aim && ap->req.op == OP_EXEC ? ap->req.aim : "";
+	char object[LIMIT_PATH], *text = NULL;
+	struct request write = { .op = OP_WRITE, .path = object };
+	/* The first URL alone: a push to several directories is rare. */
+	int n = (int)strcspn(url, "\n");
+	struct decision d;
+
+	if (url[0] != '/' || strcspn(url, "*?[]\\") < (size_t)n ||
+	    snprintf(object, sizeof(object), "%.*s/objects/new", n, url) >= (int)sizeof(object) ||
+	    path_plain_length(object) == 0)
+		return NULL;
+	d = eval(image_of(h, ap->image), &write);
+	if (d.verdict != VERDICT_DENY || (d.reason != REASON_OUTSIDE && d.reason != REASON_HOME) ||
+	    asprintf(&text,
+		     "[files] write = %.*s: without it the push fails, as this session may not write there",
+		     n, url) < 0)
+		return NULL;
+	return text;
 }
 
 char *shown_aim(const struct helper *h, const struct request *req)

@@ -24,6 +24,11 @@ char *shown_target(const struct request *req);
  */
 char *shown_aim(const struct helper *h, const struct request *req);
 /*
+ * The rule that a push to a directory of this machine needs beside a yes, in words (caller frees); NULL:
+ * none.
+ */
+char *shown_needs(const struct helper *h, const struct approval *ap);
+/*
  * What a push sends, in words, or "" for nothing; the first *ret_urls bytes of req->aim are its URLs.
  * Borrowed.
  */

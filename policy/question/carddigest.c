@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const card_members[] = { "agent", "argv",	 "askers", "branch", "cwd", "env",  "exe",
-				     "file",  "id",	 "offers", "op",     "pid", "risk", "rule",
-				     "sends", "session", "stepup", "target", "to",  "tree", NULL };
+const char *const card_members[] = { "agent",	"argv",	  "askers", "branch", "cwd",  "env",  "exe",  "file",
+				     "id",	"needs",  "offers", "op",     "pid",  "risk", "rule", "sends",
+				     "session", "stepup", "target", "to",     "tree", NULL };
 
 /* A new object that shares these members with card; NULL where memory is exhausted. */
 static json_t *shown_part(const json_t *card)

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 # What an answer proves to have read, as pale-control(5) lists it.
-CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "offers", "op", "pid",
+CARD_MEMBERS = ("agent", "argv", "askers", "branch", "cwd", "env", "exe", "file", "id", "needs", "offers", "op", "pid",
     "risk", "rule", "sends", "session",
                 "stepup", "target", "to", "tree")
 

@@ -89,7 +89,9 @@ def no_answer_without_the_digest():
     for name in CARD_MEMBERS:
         for other in ("x", None, {}):
             expect_error(respond(s, line, card, digest=card_digest({**card, name: other})), "digest")
-        expect_error(respond(s, line, card, digest=card_digest({k: v for k, v in card.items() if k != name})), "digest")
+        if name in card:
+            less = card_digest({k: v for k, v in card.items() if k != name})
+            expect_error(respond(s, line, card, digest=less), "digest")
     expect(is_quiet(w) and len(s.cards()) == 1, "answered")
     expect("result" in respond(s, line, card, digest=card_digest({**card, "left_s": 0, "short": "?"})),
         "the right one is refused")

@@ -25,6 +25,7 @@ static const struct {
 	{ "exe", "\"/bin/sh\"", "\"/bin/bash\"" },
 	{ "file", "\"/opt/a\"", "\"/opt/b\"" },
 	{ "id", "\"aaaa\"", "\"bbbb\"" },
+	{ "needs", "\"[files] write = /a\"", "\"[files] write = /b\"" },
 	{ "offers", "{\"section\": \"commands\", \"lines\": [\"allow = a $\"]}",
 	  "{\"section\": \"commands\", \"lines\": [\"allow = a\"]}" },
 	{ "op", "\"read\"", "\"write\"" },

@@ -298,6 +298,8 @@ int card_text_init(struct card_text *t, const json_t *card)
 		r = card_text_add(t, CARD_WHAT, "opens",
 				  "that host, for this push alone, unless a rule denies it");
 	if (r == 0)
+		r = card_text_add(t, CARD_WHAT, "needs", json_str(card, "needs"));
+	if (r == 0)
 		r = add_env(t, json_object_get(card, "env"));
 	if (r == 0)
 		r = add_where(t, card);

@@ -24,7 +24,7 @@ of_card() {
 sys.path.insert(0, '${T_LIB%/*}/helper')
 from carddigest import card_digest
 card = json.load(sys.stdin)[0]
-print(card_digest(card) if '$1' == 'digest' else card['$1'])"
+print(card_digest(card) if '$1' == 'digest' else card.get('$1', ''))"
 }
 
 # says MEMBER PATTERN COMMAND...: what the card of its question says there, which is denied then.
@@ -35,7 +35,7 @@ says() {
 	bg push bash -c '"$@"; true' x "$@"
 	id=$(pending_id) || fail "not asked: $*: $(cat "$S/push.err")"
 	said=$(of_card "$member")
-	grep -qF "$(printf '%-9s %s' "$member" "$said")" <<<"$(pale pending)" || fail "not shown: $said"
+	[ -z "$said" ] || grep -qF "$(printf '%-9s %s' "$member" "$said")" <<<"$(pale pending)" || fail "not shown: $said"
 	[[ $said != "host "* ]] || grep -qF "opens     that host, for this push alone" <<<"$(pale pending)" ||
 		fail "not told what a yes opens"
 	pale deny "$id" >/dev/null || fail "deny"
@@ -254,6 +254,22 @@ t_a_grant_is_for_one_destination() {
 	run pale grants
 	out_has "this machine: $W/good.git"
 	[ -z "$(git -C "$W/evil.git" for-each-ref)" ] || fail "it was pushed elsewhere"
+}
+
+# A yes alone does not open a directory: the card says what does, before it is given in vain.
+t_the_card_says_what_else_is_needed() {
+	local far=$HOME/far.git
+	repo
+	git init -q --bare "$far"
+	says needs "\[files] write = $far: without it the push fails*" git push "$far" topic:topic
+	printf '[files]\nwrite = %s\n[commands]\nask = git push\n' "$far" | policy
+	says "needs" "" git push "$far" topic:topic
+	bg push bash -c "git push -q $far topic:topic; true"
+	id=$(pending_id) || fail "not asked"
+	run pale approve "$id"
+	bg_wait push
+	err_is_empty
+	[ -n "$(git -C "$far" for-each-ref)" ] || fail "nothing was pushed"
 }
 
 T=refs/remotes/origin/topic
