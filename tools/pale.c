@@ -37,6 +37,8 @@ static const struct {
 			 "XDG_STATE_HOME   where pale/ keeps ledgers and trust (default ~/.local/state)\n"
 			 "XDG_RUNTIME_DIR  where pale/ keeps the sockets of running sessions\n"
 			 "VISUAL, EDITOR   the editor of `policy edit`\n"
+			 "PALE_PROMPT      of `run`: 1 where somebody will answer questions, 0 where "
+			 "nobody will\n"
 			 "NO_COLOR         no colour at all\n"
 			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
 			 "PALE_SESSION_DIR set inside a session; pale sets it; do not set it yourself\n" },

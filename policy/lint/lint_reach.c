@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACE (LIMIT_PATH + 16)
+
 /* Rules of one family with the same pattern match the same requests. */
 static int family(enum rule_kind kind)
 {
@@ -56,8 +58,16 @@ static bool contradict(enum rule_kind a, enum rule_kind b)
 	return family(a) != 'f' || all || ((1u << a | 1u << b) & narrow) == 0;
 }
 
+/* "policy.ini:9"; what is built in has no line. */
+static const char *place(const struct rule *r, char at[PLACE])
+{
+	(void)snprintf(at, PLACE, r->line ? "%s:%u" : "%s", r->file, r->line);
+	return at;
+}
+
 static int report_twins(struct lint *l, const struct rule *x, const struct rule *y)
 {
+	char at[PLACE];
 	enum verdict strict = verdict_strictest(rule_verdict(x->kind), rule_verdict(y->kind));
 	const struct rule *loser = rule_verdict(y->kind) == strict ? x : y, *winner = loser == x ? y : x;
 
@@ -66,13 +76,13 @@ static int report_twins(struct lint *l, const struct rule *x, const struct rule 
 	if (!lint_own(l, loser))
 		return 0;
 	if (x->kind == y->kind)
-		return lint_add(l, SEVERITY_WARNING, y, "duplicate", "delete it", "%s:%u says the same",
-				x->file, x->line);
+		return lint_add(l, SEVERITY_WARNING, y, "duplicate", "delete it", "%s says the same",
+				place(x, at));
 	if (!contradict(x->kind, y->kind))
 		return 0;
 	return lint_add(l, SEVERITY_WARNING, loser, "tied", "delete one of the two",
-			"never decides: `%s` at %s:%u is as specific and stricter", rule_key(winner->kind),
-			winner->file, winner->line);
+			"never decides: `%s` at %s is as specific and stricter", rule_key(winner->kind),
+			place(winner, at));
 }
 
 int lint_twins(struct lint *l)
@@ -283,15 +293,15 @@ bool policy_rule_holds(const struct policy *p, const struct bundle *b, const str
 static int report_reach(struct lint *l, const struct rule *r, const struct rule *winner)
 {
 	bool same = rule_verdict(r->kind) == rule_verdict(winner->kind);
+	char at[PLACE];
 
 	if (winner->kind == RULE_CMD_DENYLIST && !same)
 		return lint_add(l, SEVERITY_WARNING, r, "denylisted-allow",
 				"only --allow-denylisted-commands lifts it",
-				"never decides: %s:%u denylists `%s`", winner->file, winner->line,
-				winner->text);
+				"never decides: %s denylists `%s`", place(winner, at), winner->text);
 	return lint_add(l, same ? SEVERITY_NOTE : SEVERITY_WARNING, r, "unreachable", NULL,
-			"never decides: `%s = %s` at %s:%u does", rule_key(winner->kind), winner->text,
-			winner->file, winner->line);
+			"never decides: `%s = %s` at %s does", rule_key(winner->kind), winner->text,
+			place(winner, at));
 }
 
 int lint_reach(struct lint *l)

@@ -170,9 +170,9 @@ void print_end(const struct run *r, const struct launch_end *end)
 	talk("session %s: %llu records, %llu denied; see: pale log --session %s", id,
 	     (unsigned long long)end->records, (unsigned long long)end->denied, id);
 	if (r->o->observe)
-		talk("session %s: %llu requests were made that the policy does not allow; see: pale learn "
+		talk("session %s: %llu request%s made that the policy does not allow; see: pale learn "
 		     "--session %s",
-		     id, (unsigned long long)end->observed, id);
+		     id, (unsigned long long)end->observed, end->observed == 1 ? " was" : "s were", id);
 	if (r->o->verbose || end->sealed)
 		talk("ledger head %.12s... (%llu records), %s", end->head, (unsigned long long)end->records,
 		     end->sealed ? "sealed" : "not sealed");

@@ -268,10 +268,7 @@ static void done(struct sweep *g)
 static void print_seed(const struct sweep *g, double seconds)
 {
 	if (g->mode == GC_LIST)
-		fprintf(stderr,
-			"[Sandbox] GC sweep started... Would prune %zu stale sessions; nothing was "
-			"removed.\n",
-			g->pruned);
+		talk("%zu stale session%s would be removed", g->pruned, g->pruned == 1 ? "" : "s");
 	else
 		fprintf(stderr, "[Sandbox] GC sweep started... Pruned %zu stale sessions in %.1fs.\n",
 			g->pruned, seconds);

@@ -154,6 +154,19 @@ t_what_an_agent_needs() {
 	out_has "next:  pale run -- codex"
 }
 
+# The comments of what is written are true: where the state lies.
+t_where_the_state_lies() {
+	run pale init
+	rc_is 0
+	grep -q 'lie outside of the workspace, in ~/.local/share/pale' ~/$MINE || fail "another place"
+	OPTS=(-n)
+	fsh 'echo $XDG_CONFIG_HOME'
+	grep -q "^$HOME/.local/share/pale/" "$S/out" || fail "it lies elsewhere"
+	missing .pale
+	run pale help environment
+	out_has PALE_PROMPT
+}
+
 t_refusals() {
 	run pale init --preset agnet
 	rc_is 2

@@ -442,6 +442,16 @@ t_lint_of_characters() {
 	lints 'braces stand for themselves' '[files]\ndeny = *.{pem,key}\n'
 }
 
+# Each line names where the other rule stands, and what is built in has no line.
+t_lint_places() {
+	printf '[files]\nwrite = ~/.config/pale\nread = x\nread = x\n' | policy
+	run pale lint
+	err_lacks "built in:"
+	out_lacks "built in:"
+	cat "$S/out" "$S/err" | grep -q "at built in does" || fail "not where it is"
+	cat "$S/out" "$S/err" | grep -q "policy.ini:3 says the same" || fail "not the line"
+}
+
 t_lint_notes_are_no_findings() {
 	printf '[files]\nwrite = /no/such/place\n' | policy
 	run pale lint

@@ -61,7 +61,7 @@ t_a_base_yields_and_an_included_file_does_not() {
 	said <<-EOF2
 		~/.config/pale/policy.ini:8:9: warning: never decides: \`deny\` at ~/more.ini:2 is as specific and stricter [tied]
 		    try: delete one of the two
-		pale: 1 finding, 0 of them errors
+		pale: 1 finding (0 errors)
 	EOF2
 	run pale log
 	recorded session/start '.*' "policy=$HOME/base.ini sha256=$(hash_of ~/base.ini)"
@@ -84,11 +84,11 @@ t_without_its_hash() {
 	refused 'extends = ~/base.ini' <<-EOF2
 		~/.config/pale/policy.ini:1:11: error: \`extends\` needs the hash of what it takes in [unpinned]
 		    try: read that file; if it is right: extends = ~/base.ini sha256:$(hash_of ~/base.ini)
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	refused 'extends = ~/base.ini sha256:0123' <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: `extends` is PATH sha256: and 64 digits, as sha256sum prints them [bad-value]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 }
 
@@ -99,7 +99,7 @@ t_by_another_hash() {
 	refused "include = ~/base.ini sha256:$zeros" <<-EOF2
 		~/.config/pale/policy.ini:1:11: error: ~/base.ini has sha256:$(hash_of ~/base.ini), not sha256:$zeros [other-hash]
 		    try: read that file; if it is right: include = ~/base.ini sha256:$(hash_of ~/base.ini)
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 }
 
@@ -108,36 +108,36 @@ t_no_file_to_take_in() {
 	none="sha256:$(printf %064d 0)"
 	refused "include = ~/none.ini $none" <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: ~/none.ini: there is no such file [take-in]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	refused "include = ~/elsewhere $none" <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: ~/elsewhere: is not a regular file [policy-file]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	mkfifo -m 600 ~/pipe
 	refused "include = ~/pipe $none" <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: ~/pipe: is not a regular file [policy-file]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	file ~/closed.ini <<<'[files]'
 	chmod 0 ~/closed.ini
 	refused "include = ~/closed.ini $none" <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: ~/closed.ini: Permission denied [policy-file]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	file ~/open.ini <<<'[files]'
 	chmod 666 ~/open.ini
 	refused "include = ~/open.ini sha256:$(hash_of ~/open.ini)" <<-'EOF2'
 		~/.config/pale/policy.ini:1:11: error: ~/open.ini: may be written by others [policy-mode]
 		    try: chmod go-w
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	file ~/bad.ini <<<$'[files]\nwrit = /x'
 	refused "include = ~/bad.ini sha256:$(hash_of ~/bad.ini)" <<-'EOF2'
 		~/bad.ini:2:1: error: unknown key `writ` in [files] [unknown-key]
 		    try: did you mean `write`?
 		~/.config/pale/policy.ini:1:11: error: the file that this line takes in has errors [take-errors]
-		pale: 2 findings, 2 of them errors
+		pale: 2 findings (2 errors)
 	EOF2
 }
 
@@ -147,7 +147,7 @@ t_in_a_circle_or_too_deep() {
 	file ~/loop.ini <<<"include = .config/pale/policy.ini sha256:$zeros"
 	refused "include = ~/loop.ini sha256:$(hash_of ~/loop.ini)" <<-'EOF2'
 		~/loop.ini:1:11: error: ~/.config/pale/policy.ini is this file, or one that takes it in [take-in]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	file ~/5.ini <<<'[files]'
 	for i in 4 3 2 1; do
@@ -155,7 +155,7 @@ t_in_a_circle_or_too_deep() {
 	done
 	refused "include = ~/1.ini sha256:$(hash_of ~/1.ini)" <<-'EOF2'
 		~/4.ini:1:11: error: ~/5.ini is too deep: four files below each other may be taken in [take-in]
-		pale: 1 finding, 1 of them error
+		pale: 1 finding (1 error)
 	EOF2
 	printf 'include = ~/2.ini sha256:%s\n' "$(hash_of ~/2.ini)" | policy
 	fence true

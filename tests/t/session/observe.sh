@@ -131,7 +131,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))' "$H
 t_said_and_counted() {
 	run pale run --observe -- bash -c 'echo x >../made; cat ~/.ssh/id_rsa'
 	err_has "observing: all is allowed and recorded; still blocked: secrets"
-	err_has "1 requests were made that the policy does not allow; see: pale learn --session"
+	err_has "1 request was made that the policy does not allow; see: pale learn --session"
 	recorded session/start '' "observing; "
 	run pale session show
 	out_has "observed   all was allowed except what pale-run(1) lists for --observe; 1 times the policy would have"

@@ -182,7 +182,7 @@ t_command() {
 	out_has "would remove log $B/logs/a.stdout"
 	out_has "would remove log $B/logs/a.stderr"
 	out_has "would remove entry $B/sessions.json: a"
-	err_has "Would prune 1 stale sessions"
+	err_has "pale: 1 stale session would be removed"
 	exists "$B/logs/a.stdout"
 	cmp -s "$B/sessions.json" "$S/before" || fail "a dry run wrote"
 	run pale session gc --dry-run --json --older-than 100h

@@ -197,7 +197,7 @@ static void print_summary(const struct diags *d)
 	if (d->n == 0)
 		talk("no findings");
 	else
-		talk("%zu finding%s, %zu of them error%s", d->n, d->n == 1 ? "" : "s", d->n_errors,
+		talk("%zu finding%s (%zu error%s)", d->n, d->n == 1 ? "" : "s", d->n_errors,
 		     d->n_errors == 1 ? "" : "s");
 }
 
