@@ -162,6 +162,22 @@ t_sensitive_flag() {
 	out_has "$DECOY"
 }
 
+# What is trusted, as JSON; and taking back what was not given says so.
+t_trust_list_and_revoke() {
+	mkdir -p .pale && echo '# nothing' >.pale/policy.ini
+	run pale trust --revoke
+	rc_is 1
+	err_has "was not trusted"
+	run pale trust -y
+	rc_is 0
+	run pale trust --list --json
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
+assert [(x["state"], x["path"][-17:]) for x in j] == [("trusted", "/.pale/policy.ini")], j' "$S/out" || fail "not so"
+	run pale trust --revoke
+	rc_is 0
+	err_has "is no longer trusted"
+}
+
 t_project_policy_only_tightens() {
 	mkdir .pale
 	printf '[files]\nwrite = ~/elsewhere\ndeny = private\n[commands]\nask = npm publish\n[session]\napprovals = never\n' \

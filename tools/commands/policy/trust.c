@@ -17,6 +17,8 @@
 #include "tools/ledgers/deeds.h"
 #include "tools/sessions/sessions.h"
 
+#define NOT_TRUSTED 1 /* there was nothing to revoke */
+
 /* --- one file ---------------------------------------------------------------------------------------- */
 
 /* The files by which a project sets its own policy. */
@@ -96,7 +98,7 @@ static int pin(struct pinning *p)
 static int unpin(const struct pinning *p)
 {
 	if (unlink(p->file) < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return errno == ENOENT ? NOT_TRUSTED : -errno;
 	/* What only tightens is done on a full disk too. */
 	(void)machine_note("trust/revoked", p->path, NULL, 0);
 	return 0;
@@ -110,6 +112,8 @@ static void tell_pinned(const struct pinning *p, int r)
 		talk("%s has errors and is not trusted", p->path);
 	else if (r < 0)
 		talk("%s: %s", p->path, strerror(-r));
+	else if (r == NOT_TRUSTED)
+		talk("%s was not trusted", p->path);
 	else
 		talk(p->o->revoke ? "%s is no longer trusted: it may only tighten"
 				  : "%s is trusted until it changes",
@@ -134,17 +138,20 @@ static int trust_one(const struct options *o, const struct dirs *dirs, const cha
 static int trust_all(const struct options *o, const struct dirs *dirs, const char *dir)
 {
 	char path[PATH_MAX];
-	bool any = false;
+	bool any = false, done = false;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < NELEM(trusted); i++) {
+	for (size_t i = 0; r >= 0 && i < NELEM(trusted); i++) {
 		if (!concerns(dir, i, path, sizeof(path)) && !(o->revoke && !trusted[i].is_env))
 			continue;
 		any = true;
 		r = trust_one(o, dirs, path, trusted[i].is_env);
+		done |= r == 0;
 	}
 	if (!any)
 		talk("%s/%s: %s", dir, trusted[0].name, strerror(ENOENT));
+	if (r == NOT_TRUSTED && done)
+		r = 0;
 	return any ? r : -ENOENT;
 }
 
@@ -163,8 +170,9 @@ static const char *state_of(const struct dirs *dirs, const char *path)
 	return pin_matches(dirs, path, text, len) ? "trusted" : "changed";
 }
 
-static int list(const struct dirs *dirs)
+static int list(const struct options *o, const struct dirs *dirs)
 {
+	json_t *all = json_array();
 	char dir[PATH_MAX], file[PATH_MAX];
 	struct dirent **entries = NULL;
 	int n = -1, r = path_join(dir, sizeof(dir), dirs->state, "trust");
@@ -178,7 +186,10 @@ static int list(const struct dirs *dirs)
 
 		if (path_join(file, sizeof(file), dir, entries[i]->d_name) == 0)
 			path = pin_names(file);
-		if (path) {
+		if (path)
+			json_array_append_new(all, json_pack("{ss, so}", "state", state_of(dirs, path),
+							     "path", json_text(path)));
+		if (path && !o->json) {
 			printf("%-10s ", state_of(dirs, path));
 			print_escaped(stdout, path);
 			putchar('\n');
@@ -186,6 +197,9 @@ static int list(const struct dirs *dirs)
 		free(entries[i]);
 	}
 	free(entries);
+	if (o->json)
+		print_json(json_incref(all));
+	json_decref(all);
 	return r;
 }
 
@@ -204,6 +218,7 @@ static int trust_in(const struct options *o, const struct dirs *dirs, const char
 	case 0:
 		return EXIT_OK;
 	case -ECANCELED:
+	case NOT_TRUSTED:
 		return EXIT_FINDINGS;
 	default:
 		return EXIT_USAGE;
@@ -219,13 +234,15 @@ static int trust_run(const struct options *o, int argc, char **argv)
 		talk("a session may not trust its own project; run `pale trust` outside");
 		return EXIT_FINDINGS;
 	}
-	if (argc > 1 || (o->list && (argc || o->revoke)))
+	if (argc > 1 || (o->list ? argc || o->revoke : o->json)) {
+		talk("trust takes one directory, or --list alone, as JSON with --json");
 		return EXIT_USAGE;
+	}
 	r = dirs_find(&dirs);
 	if (r == 0 && !o->list)
 		return trust_in(o, &dirs, argc ? argv[0] : ".");
 	if (r == 0)
-		r = list(&dirs);
+		r = list(o, &dirs);
 	if (r < 0)
 		talk("trust: %s", strerror(-r));
 	return r < 0 ? EXIT_USAGE : EXIT_OK;
@@ -235,12 +252,13 @@ static const struct opt opts[] = {
 	OPT_FLAG("list", 0, list, "show what is trusted, and what changed since"),
 	OPT_FLAG("yes", 'y', yes, "do not ask"),
 	OPT_FLAG("revoke", 0, revoke, "take the trust back"),
+	OPT_JSON,
 	{ 0 },
 };
 
 const struct subcommand subcommand_trust = {
 	.name = "trust",
-	.args = "[--yes|--revoke] [DIR] | --list",
+	.args = "[--yes|--revoke] [DIR] | --list [--json]",
 	.summary = "let a project's .pale/policy.ini loosen the policy, until it changes",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
