@@ -93,7 +93,7 @@ static int help(int argc, char **argv)
 {
 	const struct subcommand *sub;
 
-	if (argc == 0) {
+	if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
 		print_usage(stdout);
 		return EXIT_OK;
 	}
@@ -111,10 +111,15 @@ static int help(int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-static int version(void)
+static int version(int argc, char **argv)
 {
-	puts("pale " PALE_VERSION);
-	return EXIT_OK;
+	if (argc == 0)
+		puts("pale " PALE_VERSION);
+	else if (argc == 1 && strcmp(argv[0], "--json") == 0)
+		print_json(json_pack("{ss}", "version", PALE_VERSION));
+	else
+		talk("version takes --json or nothing");
+	return argc == 0 || (argc == 1 && strcmp(argv[0], "--json") == 0) ? EXIT_OK : EXIT_USAGE;
 }
 
 static int run_subcommand(const struct subcommand *sub, int argc, char **argv)
@@ -139,7 +144,7 @@ static int dispatch(int argc, char **argv)
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return help(argc - 1, argv + 1);
 	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return version();
+		return version(argc - 1, argv + 1);
 	sub = find(name);
 	if (sub)
 		return run_subcommand(sub, argc, argv);

@@ -287,7 +287,7 @@ static size_t distance(const char *a, const char *b)
 
 const char *nearest_word(const char *word, const char *const *candidates)
 {
-	size_t best = SIZE_MAX, limit = strlen(word) / 3 + 1;
+	size_t best = SIZE_MAX, limit = (strlen(word) + 1) / 3;
 	const char *near = NULL;
 
 	for (size_t i = 0; candidates[i]; i++) {

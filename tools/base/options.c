@@ -93,12 +93,14 @@ static bool list_words(char *buf, size_t size, const char *const *words)
 void options_unknown(const char *what, const char *word, const char *const *candidates)
 {
 	_cleanup_free_ char *shown = text_visible(word);
-	const char *near = nearest_word(word, candidates);
+	size_t dashes = strspn(word, "-");
+	const char *near = dashes == 1 ? NULL : nearest_word(word + dashes, candidates);
 	char words[128];
 
 	if (near)
-		talk("unknown %s `%s`; did you mean `%s`?", what, shown ? shown : "?", near);
-	else if (list_words(words, sizeof(words), candidates))
+		talk("unknown %s `%s`; did you mean `%.*s%s`?", what, shown ? shown : "?", (int)dashes, word,
+		     near);
+	else if (dashes == 0 && list_words(words, sizeof(words), candidates))
 		talk("unknown %s `%s`: one of %s", what, shown ? shown : "?", words);
 	else
 		talk("unknown %s `%s`", what, shown ? shown : "?");
@@ -106,13 +108,13 @@ void options_unknown(const char *what, const char *word, const char *const *cand
 
 static int complain(const struct tables *t, const struct subcommand *sub, int value, char *word)
 {
-	char letter[2] = { (char)optopt, '\0' };
+	char letter[3] = { '-', (char)optopt, '\0' };
 
 	if (value == ':')
 		talk("option `%s` needs a value", word);
 	else if (word[0] == '-' && word[1] == '-') {
 		word[2 + strcspn(word + 2, "=")] = '\0';
-		options_unknown("option", word + 2, t->names);
+		options_unknown("option", word, t->names);
 	} else {
 		options_unknown("option", letter, t->names);
 	}
@@ -173,6 +175,10 @@ int options_parse(const struct subcommand *sub, int argc, char **argv, struct op
 		}
 		if (n < NELEM(said))
 			said[n++] = opt;
+	}
+	if (sub->operands == OPERANDS_NONE && optind < argc && !ret->help) {
+		talk("%s takes no operand: `%s`", sub->name, argv[optind]);
+		return -EINVAL;
 	}
 	/* Without a word a subcommand lists, or takes the options of all its words. */
 	return check_words(sub, said, n, optind < argc ? argv[optind] : "list") < 0 ? -EINVAL : optind;

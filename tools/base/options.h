@@ -94,7 +94,7 @@ struct opt {
 		OPT_FLAG("allow-sensitive-roots", 0, allow_sensitive, "lift the hard rule on secrets"),      \
 		OPT_FLAG("allow-denylisted-commands", 0, allow_denylisted, "lift the hard command denylist")
 
-enum operands { OPERANDS_MIXED, OPERANDS_STOP /* options end at the first operand */ };
+enum operands { OPERANDS_MIXED, OPERANDS_STOP /* options end at the first */, OPERANDS_NONE };
 
 struct subcommand {
 	const char *name, *args, *summary;

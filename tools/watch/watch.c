@@ -234,9 +234,10 @@ static int watch_run(const struct options *o, int argc, char **argv)
 	static struct watch w;
 	char session[SESSION_ID_MAX];
 
+	(void)argc;
 	(void)argv;
-	if (argc || (o->card && !split_card(o->card, session, &w.only))) {
-		talk(argc ? "watch takes no operand" : "--card takes SESSION/ID");
+	if (o->card && !split_card(o->card, session, &w.only)) {
+		talk("--card takes SESSION/ID");
 		return EXIT_USAGE;
 	}
 	if (session_around()) {
@@ -261,6 +262,7 @@ const struct subcommand subcommand_watch = {
 	.args = "[--card SESSION/ID]",
 	.summary = "questions and decisions as they come, on one screen",
 	.opts = opts,
+	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
 	.run = watch_run,
 };

@@ -419,4 +419,50 @@ t_closed_stdio() {
 	exists ~/elsewhere/file
 }
 
+# --- the command line -------------------------------------------------------------------------------
+
+# wrong WORDS COMMAND...: usage that is refused, in these words.
+wrong() {
+	local words=$1
+	shift
+	run "$@"
+	rc_is 2 "$*"
+	out_is ""
+	err_has "$words"
+}
+
+t_words_that_are_too_many() {
+	local sub
+	for sub in pending grants watch doctor init; do
+		wrong "$sub takes no operand: \`extra\`" pale $sub extra
+	done
+	wrong "trust takes one directory" pale trust a b
+	wrong "trust takes one directory" pale trust --json
+	wrong "version takes --json" pale version x
+	run pale version --json
+	python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["version"]' "$S/out" || fail "no version"
+}
+
+t_words_that_are_unknown() {
+	wrong "unknown option \`--bogus\`" pale pending --bogus
+	wrong "did you mean \`--json\`" pale pending --jsn
+	wrong "unknown option \`-x\`" pale pending -x
+	for word in foo tcsh; do
+		run pale help $word
+		rc_is 2
+		err_lacks "did you mean"
+	done
+	wrong "unknown shell \`tcsh\`: one of bash, zsh, fish" pale completion tcsh
+	wrong "did you mean \`log\`" pale lgo
+	run pale help --help
+	rc_is 0
+}
+
+t_hosts_and_paths_of_explain() {
+	wrong "explain connect takes HOST" pale explain connect foo:99999
+	wrong "explain connect takes HOST" pale explain connect https://example.com/x
+	wrong "explain write takes a path" pale explain write ''
+	wrong "explain exec takes a command" pale explain exec 'a "b'
+}
+
 scenario "$@"

@@ -386,6 +386,17 @@ static char *advise(const struct explainer *x, const struct question *q, const s
 	return advice(&x->loaded, q, v->chain ? &v->chain->held : &q->req, d);
 }
 
+static void say_what_is_wanted(enum op op, const char *word)
+{
+	_cleanup_free_ char *shown = text_visible(word);
+
+	talk("`%s` is not understood: explain %s takes %s", shown ? shown : "?", op_name(op),
+	     op == OP_CONNECT || op == OP_BIND	 ? "HOST or HOST:PORT, as example.com:443, and an address"
+	     : op == OP_RESOLVE || op == OP_TOOL ? "a name"
+	     : op == OP_EXEC			 ? "a command"
+						 : "a path");
+}
+
 static int explain_one(struct explainer *x, enum op op, char *const *args, size_t n)
 {
 	_cleanup_free_ struct question *q = calloc(1, sizeof(*q)), *later = NULL;
@@ -402,6 +413,8 @@ static int explain_one(struct explainer *x, enum op op, char *const *args, size_
 	/* Only a supervisor enforces it. */
 	if (x->level == LEVEL_HOOKS)
 		q->req.pids = NULL;
+	if (r == -EINVAL)
+		say_what_is_wanted(op, args[0]);
 	if (r == 0) {
 		decide(x, q, &v);
 		r = op == OP_EXEC ? decide_found(x, q, &git, &later, &v) : 0;
@@ -429,6 +442,8 @@ static int explain_line(struct explainer *x, const char *line)
 	size_t n = 0;
 	int r = shell_split(line, &parts, &n);
 
+	if (r == -EINVAL)
+		say_what_is_wanted(OP_EXEC, line);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = explain_one(x, parts[i].op, parts[i].words, parts[i].n);
 	if (r == 0 && n > 1 && !x->o->json)
@@ -461,8 +476,8 @@ static int explain_op(struct explainer *x, enum op op, int argc, char **argv)
 static int exit_code(const struct explainer *x, int r)
 {
 	if (r < 0) {
-		talk(r == -EINVAL ? "this is not understood; see: pale help explain" : "cannot explain: %s",
-		     strerror(-r));
+		if (r != -EINVAL)
+			talk("cannot explain: %s", strerror(-r));
 		return EXIT_USAGE;
 	}
 	if (x->worst == VERDICT_ALLOW)

@@ -339,10 +339,8 @@ static int doctor_run(const struct options *o, int argc, char **argv)
 	struct checkup *c;
 	int code;
 
-	if (argc > 0) {
-		talk("doctor takes no operand: `%s`", argv[0]);
-		return EXIT_USAGE;
-	}
+	(void)argc;
+	(void)argv;
 	c = checkup_new(o->abi_max);
 	if (!c)
 		return EXIT_USAGE;
@@ -366,6 +364,7 @@ const struct subcommand subcommand_doctor = {
 	.args = "[--json]",
 	.summary = "show which level this machine reaches, and why",
 	.opts = opts,
+	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
 	.run = doctor_run,
 };

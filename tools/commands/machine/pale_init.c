@@ -281,10 +281,8 @@ static int init_run(const struct options *given, int argc, char **argv)
 	struct init in = { .o = &o, .preset = o.preset ? o.preset : "agent", .file = { .lock = -1 } };
 	int code;
 
-	if (argc > 0) {
-		talk("init takes no operand: `%s`", argv[0]);
-		return EXIT_USAGE;
-	}
+	(void)argc;
+	(void)argv;
 	if (session_around()) {
 		talk("a session may not write policies; run `pale init` outside");
 		return EXIT_FINDINGS;
@@ -322,6 +320,7 @@ const struct subcommand subcommand_init = {
 	.args = "[--project] [--agent NAME] [--preset NAME] [--force] [-n] [--json]",
 	.summary = "find the agents here, write a first policy, and say what to do next",
 	.opts = opts,
+	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
 	.run = init_run,
 };

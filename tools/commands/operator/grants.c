@@ -361,6 +361,7 @@ const struct subcommand subcommand_grants = {
 	.args = "[--ini | --json]",
 	.summary = "what was allowed beyond one question",
 	.opts = opts,
+	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
 	.run = grants_run,
 };

@@ -239,9 +239,8 @@ static int follow_cards(const struct options *o)
 
 static int pending_run(const struct options *o, int argc, char **argv)
 {
+	(void)argc;
 	(void)argv;
-	if (argc)
-		return EXIT_USAGE;
 	return o->follow ? follow_cards(o) : show_all(o);
 }
 
@@ -256,6 +255,7 @@ const struct subcommand subcommand_pending = {
 	.args = "[--follow] [--json]",
 	.summary = "show the questions that wait for an answer",
 	.opts = pending_opts,
+	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
 	.run = pending_run,
 };
