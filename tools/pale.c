@@ -12,6 +12,7 @@
 #include "tools/base/options.h"
 #include "tools/base/output.h"
 #include "tools/environment/environment.h"
+#include "tools/sessions/sessions.h"
 
 static const struct subcommand *const subcommands[] = {
 	&subcommand_init,	&subcommand_run,    &subcommand_explain, &subcommand_lint,
@@ -132,6 +133,10 @@ static int run_subcommand(const struct subcommand *sub, int argc, char **argv)
 	if (o.help) {
 		print_help(sub);
 		return EXIT_OK;
+	}
+	if (sub->outside && session_around()) {
+		talk("`pale %s` is for another terminal, outside of the session", sub->name);
+		return EXIT_FINDINGS;
 	}
 	return sub->run(&o, argc - first, argv + first);
 }

@@ -101,6 +101,7 @@ struct subcommand {
 	const struct opt *opts; /* ended by a NULL name, or NULL */
 	enum operands operands;
 	int usage_status; /* exit code of a usage error */
+	bool outside;	  /* of no use inside a session, and refused there */
 	/* argv holds only the operands.  Returns the exit code. */
 	int (*run)(const struct options *o, int argc, char **argv);
 };

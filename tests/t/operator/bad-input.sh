@@ -465,4 +465,15 @@ t_hosts_and_paths_of_explain() {
 	wrong "explain exec takes a command" pale explain exec 'a "b'
 }
 
+# Nothing is known inside: one line says where to ask, and nothing is denied for it.
+t_for_another_terminal() {
+	local sub
+	OPTS=(-n)
+	for sub in pending grants log doctor; do
+		fence pale $sub
+		rc_is 1
+		file_is "$S/err" "pale: \`pale $sub\` is for another terminal, outside of the session"
+	done
+}
+
 scenario "$@"

@@ -50,9 +50,16 @@ print(*("kernel" if c["verdict"] == "ok" else "supervisor" for c in json.load(op
 }
 
 t_doctor_without_a_listener() {
-	# A session around this has the one listener that there is.
-	run pale run --level full -- pale doctor
-	[ "$RC" != 125 ] || skip "level full is not reached here"
+	# A sandbox around this has the one listener that there is.
+	run python3 -c 'import ctypes, os, struct
+libc = ctypes.CDLL(None)
+code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(code)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+fd = libc.syscall({"x86_64": 317, "aarch64": 277}[os.uname().machine], 1, 8, filter)
+assert fd >= 0
+os.set_inheritable(fd, True)
+os.execvp("pale", ["pale", "doctor"])'
 	rc_is 1
 	out_has "missing seccomp listener       taken by the sandbox or container around this process"
 }

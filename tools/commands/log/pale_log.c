@@ -386,5 +386,6 @@ const struct subcommand subcommand_log = {
 	.summary = "show what was decided; log verify proves that nothing was changed",
 	.opts = opts,
 	.usage_status = EXIT_USAGE,
+	.outside = true,
 	.run = log_run,
 };

@@ -366,5 +366,6 @@ const struct subcommand subcommand_doctor = {
 	.opts = opts,
 	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
+	.outside = true,
 	.run = doctor_run,
 };

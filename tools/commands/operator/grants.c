@@ -363,6 +363,7 @@ const struct subcommand subcommand_grants = {
 	.opts = opts,
 	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
+	.outside = true,
 	.run = grants_run,
 };
 

@@ -257,5 +257,6 @@ const struct subcommand subcommand_pending = {
 	.opts = pending_opts,
 	.operands = OPERANDS_NONE,
 	.usage_status = EXIT_USAGE,
+	.outside = true,
 	.run = pending_run,
 };
