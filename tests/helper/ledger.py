@@ -339,7 +339,7 @@ def followed_over_the_edge():
     s = Session()
     os.makedirs(SCRATCH + "/xdg/pale", exist_ok=True)
     os.symlink(os.path.dirname(s.state), SCRATCH + "/xdg/pale/sessions")
-    log = [PALE, "log", "--json", "--session", s.id]
+    log = [PALE, "log", "--all", "--since", "1h", "--json", "--session", s.id]
     env = dict(os.environ, XDG_STATE_HOME=SCRATCH + "/xdg")
     s.send_start(message=s.message(ledger_size=1 << 16))
     expect(s.packet() == {"type": "ready"}, "not ready")

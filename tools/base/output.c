@@ -111,8 +111,9 @@ FILE *pager_open(void)
 		name = access("/usr/bin/less", X_OK) == 0 ? "/usr/bin/less" : "cat";
 	if (!isatty(STDOUT_FILENO) || strcmp(name, "cat") == 0)
 		return NULL;
-	/* As git-config(1) has it under core.pager: end where it fits, keep the screen, show colours. */
-	(void)setenv("LESS", "FRX", 0);
+	/* As git-config(1) has it under core.pager: end where it fits, keep the screen, show colours.  To
+	 * open at the end would fill the screen above what fits, so its prompt says how to get there. */
+	(void)setenv("LESS", "FRXPsG goes to the newest$", 0);
 	(void)fflush(stdout);
 	pager = popen(name, "we");
 	is_paged = pager && dup2(fileno(pager), STDOUT_FILENO) >= 0;

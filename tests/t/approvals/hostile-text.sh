@@ -39,7 +39,7 @@ t_denials_and_records() {
 		fail "a line of another's"
 	mv "$S/err" "$S/denials"
 	pale log >"$S/log" 2>&1
-	pale log --json >"$S/log.json"
+	pale log --all --json >"$S/log.json"
 	pale session show >"$S/show" 2>&1
 	pale session show --json >"$S/show.json" 2>&1
 	printable "$S/log" "$S/log.json" "$S/show" "$S/show.json"
@@ -186,7 +186,7 @@ t_commands() {
 	out_lacks ran
 	printable "$S/err"
 	pale log >"$S/log" 2>&1
-	pale log --json >"$S/log.json"
+	pale log --all --json >"$S/log.json"
 	printable "$S/log" "$S/log.json"
 	[ "$(grep -cvE '^(session |#[0-9]+ )' "$S/log")" = 0 ] || fail "the log has lines of another's"
 }
@@ -443,7 +443,7 @@ t_the_desktops_notice() {
 	kill $!
 	out_lacks ran
 	printable "$S/err"
-	pale log --json >"$S/log.json"
+	pale log --all --json >"$S/log.json"
 	python3 - "$S/notice" "$S/log.json" <<-'PY' || fail "a notice lies"
 		import json, re, sys
 		data = open(sys.argv[1], "rb").read()

@@ -219,7 +219,7 @@ asked() {
 	PALE_PROMPT=0 fsh "$1"
 	rc_not 0 "$1"
 	[ ! -e ran ] || fail "ran by: $1"
-	[ "$(pale log --json | grep -c '"rule".*ask = ')" -gt 0 ] || fail "nothing was asked by: $1"
+	[ "$(pale log --all --json | grep -c '"rule".*ask = ')" -gt 0 ] || fail "nothing was asked by: $1"
 	err_has 'pale: denied exec'
 }
 

@@ -86,13 +86,47 @@ t_long_commands_are_not_folded() {
 
 t_json_is_the_record() {
 	fsh 'cat file'
-	run pale log --json
+	run pale log --all --json
 	diff <(python3 -c '
 import json, sys
 for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))' <"$S/out") <(ledgers | python3 -c '
 import json, sys
 for l in sys.stdin: print(json.dumps(json.loads(l), sort_keys=True))') >"$S/diff" ||
 		fail "pale log --json is not the ledger"
+}
+
+# As JSON or not, the same records; what is denied is what the end of the run counts.
+t_the_same_records() {
+	local n session
+	fsh 'cat file; echo x >made; cat ~/.ssh/id_rsa ~/.none; cat /etc/shadow; echo x >~/out; exit 0'
+	fence true
+	for n in "" "--verdict deny" "--all" "--op read"; do
+		run pale log $n
+		[ "$(grep -c '^#' "$S/out")" = "$(pale log $n --json | wc -l)" ] || fail "pale log $n: others as JSON"
+	done
+	OPTS=(-v)
+	run pale run -- bash -c 'cat ~/.ssh/id_rsa ~/.none; cat /etc/shadow; echo x >~/out; exit 0'
+	n=$(sed -n 's/.* records, \([0-9]*\) denied.*/\1/p' "$S/err")
+	session=$(sed -n 's/.*pale log --session \([a-z2-7]*\)$/\1/p' "$S/err" | tail -1)
+	run pale log --session "$session" --verdict deny
+	[ "$(wc -l <"$S/out")" = "$n" ] || fail "the run counted $n"
+	run pale log --session "$session" --verdict deny --all
+	[ "$T_LEVEL" = hooks ] || [ "$(wc -l <"$S/out")" -gt "$n" ] || fail "--all has no more"
+}
+
+# As tail(1) does: the last few, then what comes.
+t_follow_begins_with_the_last() {
+	local follower
+	fsh 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do : >made-$i-; done'
+	pale log --follow >"$S/followed" 2>&1 &
+	follower=$!
+	until_true 10 grep -q "made-12-" "$S/followed" || fail "the last is not shown"
+	fsh ': >made-new-'
+	until_true 10 grep -q "made-new-" "$S/followed" || fail "not followed"
+	kill $follower 2>/dev/null
+	! grep -q "made-1-" "$S/followed" || fail "the first is shown too"
+	timeout 2 pale log --follow --since 10m >"$S/followed" 2>&1
+	grep -q "made-1-" "$S/followed" || fail "--since shows not all"
 }
 
 # What was only read is of no interest until it is asked for.
@@ -109,6 +143,13 @@ t_what_matters() {
 	# shellcheck disable=SC2016 # the shell of script(1) expands it
 	PAGER='sed s/^/paged:/' script -qec 'pale log --op exec' /dev/null >"$S/paged" </dev/null
 	grep -q '^paged:.*cat file' "$S/paged" || fail "no pager: $(head -3 "$S/paged")"
+	# Of more than a screen, the way to its end.
+	need less
+	fsh 'for i in $(seq 40); do : >made-$i-; done'
+	(sleep 3 && printf G && sleep 1 && printf q && sleep 1) |
+		script -qec 'stty rows 20; unset LESS PAGER; pale log' "$S/typed" >/dev/null
+	grep -q 'G goes to the newest' "$S/typed" || fail "it does not say how to get to the end"
+	grep -q 'made-40-' "$S/typed" || fail "that is not the end"
 	PAGER=cat script -qec 'pale log --op exec' /dev/null >"$S/paged" </dev/null
 	grep -q 'cat file' "$S/paged" || fail "cat is no pager"
 }

@@ -160,7 +160,7 @@ fuzzed() {
 		wait \$! && wait \$one"
 	[ "$RC" = 0 ] || fail "seed $seed: status $RC"
 	[ "$(cat count-1)" -gt 5 ] && [ "$(cat count-2)" -gt 5 ] || fail "seed $seed: hooked processes were held up"
-	pale log --json >"$S/records" || fail "seed $seed: the log cannot be read"
+	pale log --all --json >"$S/records" || fail "seed $seed: the log cannot be read"
 	python3 - "$S/records" "$(cat count-1)" "$(cat count-2)" <<-'EOF2' >"$S/missing" || fail "seed $seed"
 		import json, sys
 		records = [json.loads(line) for line in open(sys.argv[1])]

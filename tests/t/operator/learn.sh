@@ -70,7 +70,7 @@ t_proposed_and_replayed() {
 	fsh 'echo t >~/build/api-token.txt; cat ~/.ssh/id_rsa'
 	no_decoy
 	denied write "$HOME/build/api-token.txt"
-	run pale learn --session "$(pale log --json | head -1 | sed 's/.*"session": *"\([^"]*\)".*/\1/')"
+	run pale learn --session "$(pale log --all --json | head -1 | sed 's/.*"session": *"\([^"]*\)".*/\1/')"
 	rc_is 0
 }
 

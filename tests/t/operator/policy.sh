@@ -27,7 +27,7 @@ t_json_everywhere() {
 	is_json
 	run pale session list --json
 	is_json
-	run pale log --json
+	run pale log --all --json
 	python3 -c 'import json, sys; n = [json.loads(l) for l in open(sys.argv[1])]
 assert n' "$S/out" || fail "pale log --json"
 	run pale log verify --json

@@ -1,9 +1,9 @@
 /*
  * pale log: what was decided, from every session's ledger, oldest session first.
  *
- * Without --all and filters only what matters is shown: what was denied, asked, executed and changed.  It
- * shows what is recorded and verifies nothing; `pale log verify` does.  A line that is no record is
- * reported and skipped.
+ * Without --all and filters only what matters is shown: what was denied, asked, executed and changed; with
+ * --follow, of what was before, the last few.  It shows what is recorded and verifies nothing; `pale log
+ * verify` does.  A line that is no record is reported and skipped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,9 +27,11 @@
 #include "log_verify.h"
 
 #define FOLLOW_MS 250
+#define KEPT	  10 /* as tail(1) */
 
 struct filter {
 	bool matters; /* what is of no interest is left out */
+	bool printed; /* and denials that were not printed */
 	const char *op, *verdict;
 	char *path; /* in the ledger's spelling */
 	char since[32];
@@ -38,7 +40,13 @@ struct filter {
 struct viewer {
 	const struct options *o;
 	struct filter filter;
-	const char *last; /* session of the last heading */
+	const char *last;  /* session of the last heading */
+	bool keeps;	   /* what is wanted is kept, and not shown yet */
+	size_t at, n_kept; /* at: the ledger that is read */
+	struct {
+		size_t at;
+		char *line;
+	} kept[KEPT]; /* a ring */
 };
 
 /* A ledger being read. */
@@ -118,7 +126,8 @@ static int set_filter(struct filter *f, const struct options *o)
 		talk("unknown operation `%s`; see pale(1) for their names", o->op);
 		return -EINVAL;
 	}
-	f->matters = !o->all && !o->json && !o->op && !o->verdict && !o->path;
+	f->matters = !o->all && !o->op && !o->verdict && !o->path;
+	f->printed = !o->all && o->verdict;
 	f->op = o->op;
 	f->verdict = o->verdict;
 	if (set_since(f, o->since) < 0)
@@ -146,7 +155,7 @@ static bool matters(const struct record *r)
 
 static bool is_wanted(const struct filter *f, const struct record *r)
 {
-	if (f->matters && !matters(r))
+	if ((f->matters && !matters(r)) || (f->printed && denial_is_quiet(r)))
 		return false;
 	if (f->op && strcmp(f->op, r->op) != 0)
 		return false;
@@ -237,7 +246,11 @@ static void show_line(struct viewer *v, const struct ledger_ref *ref, const char
 		return;
 	}
 	if (is_wanted(&v->filter, &rec.r)) {
-		if (v->o->json) {
+		if (v->keeps) {
+			free(v->kept[v->n_kept % KEPT].line);
+			v->kept[v->n_kept % KEPT].line = strndup(line, len);
+			v->kept[v->n_kept++ % KEPT].at = v->at;
+		} else if (v->o->json) {
 			print_json_line(line, len);
 		} else {
 			print_heading(v, ref);
@@ -258,6 +271,17 @@ static int show_new(struct viewer *v, struct tail *s)
 	if (r < 0)
 		talk("the ledger of session %s cannot be read: %s", s->ref.session, strerror(-r));
 	return r;
+}
+
+static void show_kept(struct viewer *v, const struct tails *all)
+{
+	v->keeps = false;
+	for (size_t i = v->n_kept > KEPT ? v->n_kept - KEPT : 0; i < v->n_kept; i++) {
+		_cleanup_free_ char *line = TAKE_PTR(v->kept[i % KEPT].line);
+
+		if (line)
+			show_line(v, &all->list[v->kept[i % KEPT].at].ref, line, strlen(line));
+	}
 }
 
 static bool has_tail(const struct tails *all, const char *session)
@@ -306,9 +330,11 @@ static int show_all(struct viewer *v, struct tails *all)
 		if (all->n != shown)
 			v->last = NULL;
 		shown = all->n;
-		for (size_t i = 0; r == 0 && i < all->n; i++)
-			if (show_new(v, &all->list[i]) < 0 && !v->o->follow)
+		for (v->at = 0; r == 0 && v->at < all->n; v->at++)
+			if (show_new(v, &all->list[v->at]) < 0 && !v->o->follow)
 				r = -EIO;
+		if (v->keeps)
+			show_kept(v, all);
 		(void)fflush(stdout);
 		if (v->o->follow)
 			(void)poll(NULL, 0, FOLLOW_MS);
@@ -323,7 +349,7 @@ static int show_all(struct viewer *v, struct tails *all)
 
 static int show(const struct options *o)
 {
-	struct viewer v = { .o = o };
+	struct viewer v = { .o = o, .keeps = o->follow && !o->since };
 	struct tails all = { 0 };
 	int r = set_filter(&v.filter, o);
 	FILE *pager = NULL;
@@ -370,7 +396,7 @@ static const struct opt opts[] = {
 	OPT_VALUE("verdict", 0, "VERDICT", verdict, "allow, ask or deny"),
 	OPT_VALUE("since", 0, "TIME", since, "10m, 2h, 3d, or a time as 2026-11-21T14:00:00Z"),
 	OPT_VALUE("path", 0, "PREFIX", path, "files at or below PREFIX"),
-	OPT_FLAG("follow", 'f', follow, "go on as records come"),
+	OPT_FLAG("follow", 'f', follow, "go on as records come, after the last ten or those of --since"),
 	OPT_VALUE("key", 0, "FILE", key, "verify: the public key that must have sealed the ledger"),
 	OPT_VALUE("head", 0, "HASH", head, "verify: a head that the ledger is known to have had"),
 	OPT_VALUE("user", 0, "USER", user, "verify: whose ledger it must be, by name or uid"),
