@@ -388,7 +388,7 @@ t_what_ended_sessions_keep_is_bounded() {
 	printf '{"time":"%s","session":"older","records":1,"head":"0","sealed":false}\n' \
 		"$(date -u -d '20 days ago + 1 second' +%FT%TZ)" >"$STATE/heads.jsonl"
 	# The owner may read ledgers, and could keep their bytes by a descriptor.
-	exec 9<"$STATE/sessions/oldest/ledger.0.jsonl"
+	exec 9<"$STATE/sessions/oldest/ledger.jsonl"
 	fence bash -c 'sleep 3'
 	rc_is 0
 	for name in oldest older; do
