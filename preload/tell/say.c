@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -94,15 +95,15 @@ void say_init(void)
 
 /*
  * False for a file that the program opened as descriptor 2 after it had closed its stderr.  True for the
- * first stderr, for a file that is stdout as well (exec >log 2>&1) or is open for appending, and, for an
- * exec, for a descriptor 2 that the new program inherits.
+ * first stderr, for a file that is stdout as well, by one open (exec >log 2>&1), or is open for appending,
+ * and, for an exec, for a descriptor 2 that the new program inherits.
  */
 static bool is_log(const struct stat *st, enum op op)
 {
-	struct stat out;
+	long pid = raw0(SYS_getpid);
 
 	return (st->st_dev == first_stderr.dev && st->st_ino == first_stderr.ino) ||
-	       (raw2(SYS_fstat, 1, &out) == 0 && st->st_dev == out.st_dev && st->st_ino == out.st_ino) ||
+	       (first_stderr.ino != 0 && raw5(SYS_kcmp, pid, pid, KCMP_FILE, 1, 2) == 0) ||
 	       raw2(SYS_fcntl, 2, F_GETFL) & O_APPEND || (op == OP_EXEC && raw2(SYS_fcntl, 2, F_GETFD) == 0);
 }
 

@@ -121,6 +121,20 @@ t_a_log_of_both() {
 		fail "not heard"
 }
 
+# Two opens of one file are no redirection: it may be data.
+t_data_on_both() {
+	hears
+	fence python3 -c '
+import os, sys
+os.close(1), os.close(2)
+for n in 1, 2: assert os.open("data", os.O_CREAT | os.O_RDWR) == n
+for path in sys.argv[1:]:
+    try: open(path)
+    except OSError: pass' "$HOME/.ssh/id_rsa"
+	rc_is 0
+	file_is data ""
+}
+
 # What a program opens where it had closed its standard error is no place to talk, and what it executes later with
 # another one does not make it that.
 t_data_on_descriptor_2() {

@@ -10,13 +10,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "policy/base/buf.h"
 #include "policy/base/fileop.h"
@@ -28,6 +31,7 @@
 
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/ids.h"
+#include "tools/supervisor/listener.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"
 
@@ -84,13 +88,9 @@ void tell_begin(struct caller *c)
 }
 
 /* As in the hooks: exec >log 2>&1. */
-static bool is_stdout_too(struct caller *c, const struct stat *st)
+static bool is_stdout_too(struct caller *c)
 {
-	int proc = caller_proc(c);
-	struct stat out;
-
-	return proc >= 0 && fstatat(proc, "fd/1", &out, 0) == 0 && out.st_dev == st->st_dev &&
-	       out.st_ino == st->st_ino;
+	return syscall(SYS_kcmp, (long)c->tid, (long)c->tid, KCMP_FILE, 1, 2) == 0 && caller_alive(c);
 }
 
 static bool is_log(struct caller *c, int fd, const struct stat *st)
@@ -98,7 +98,7 @@ static bool is_log(struct caller *c, int fd, const struct stat *st)
 	int flags = fcntl(fd, F_GETFL);
 	uint64_t mark;
 
-	return is_stdout_too(c, st) || atomic_load(file_slot(c->sup, st, &mark)) == mark ||
+	return is_stdout_too(c) || atomic_load(file_slot(c->sup, st, &mark)) == mark ||
 	       (flags >= 0 && flags & O_APPEND);
 }
 
