@@ -60,11 +60,9 @@ bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
 	return !again;
 }
 
-void procs_tell(struct procs *p, int32_t pid, const char *exe)
+void procs_tell(struct procs *p, int32_t pid, int32_t ppid, const char *exe)
 {
-	pid_t parent = proc_parent(pid);
-
-	fill(p, slot_of(p, pid), pid, parent > 0 ? parent : 0, exe);
+	fill(p, slot_of(p, pid), pid, ppid, exe);
 }
 
 /* A process that has not executed a program yet has its parent's; "" where no near ancestor is known. */

@@ -32,8 +32,8 @@ struct procs {
 
 /* True where this process was not reported before. */
 bool procs_attach(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
-/* The supervisor's report, for a helper that may not look itself. */
-void procs_tell(struct procs *p, int32_t pid, const char *exe);
+/* The supervisor's report, before the first record of each program of a process. */
+void procs_tell(struct procs *p, int32_t pid, int32_t ppid, const char *exe);
 /* Never NULL; the exe is "" where it is not known.  Borrowed until the next call. */
 const struct proc *procs_find(struct procs *p, int32_t pid);
 /* The same of the table that knows best: the supervisor's, where there is one. */

@@ -275,7 +275,7 @@ static void attach_unhooked(struct helper *h, const struct ring_record *r, uint6
 	bool is_new;
 
 	if (r->note != NOTE_STATIC && r->note != NOTE_DYNAMIC) {
-		procs_tell(&h->procs[FEED_KERNEL], r->pid, r->exe);
+		procs_tell(&h->procs[FEED_KERNEL], r->pid, r->ppid, r->exe);
 		return;
 	}
 	is_new = procs_attach(&h->procs[FEED_KERNEL], r->pid, r->ppid, r->exe);

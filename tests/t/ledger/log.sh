@@ -173,6 +173,7 @@ os.execv("/bin/sleep", ["sleep", "0.5"])'
 		not_recorded $op "$sleep"
 	done
 	recorded exec allow "$python" '"target":"sleep 0.5"'
+	not_recorded exec allow '"target":"sleep 0.5"' '"ppid":0'
 }
 
 scenario "$@"

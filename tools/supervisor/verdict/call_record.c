@@ -14,6 +14,7 @@
 #include "tools/supervisor/caller.h"
 #include "tools/supervisor/ids.h"
 #include "tools/supervisor/listener.h"
+#include "tools/supervisor/proc/procstat.h"
 #include "tools/supervisor/procs.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/supervisor.h"
@@ -243,6 +244,7 @@ void record_exe(struct caller *c)
 	unsigned now = atomic_load(&c->sup->execs_watched) + 1;
 	struct proc *p = proc_get(c);
 	char link[48], exe[LIMIT_PATH];
+	struct stat_fields stat;
 	struct ring_record rec;
 	ssize_t n;
 
@@ -254,8 +256,10 @@ void record_exe(struct caller *c)
 		return;
 	exe[n] = '\0';
 	rec = attach_record(exe, NOTE_NONE);
-	if (tell_first(c, image_mark(caller_tgid(c), exe)))
+	if (tell_first(c, image_mark(caller_tgid(c), exe)) && stat_read(-1, caller_tgid(c), &stat) == 0) {
+		rec.ppid = stat.ppid;
 		write_caller(c, &rec);
+	}
 	p->exe_told = now;
 }
 
