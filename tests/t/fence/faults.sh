@@ -120,7 +120,7 @@ killed_in_phase() {
 		sleep "$wait"
 		case $who in
 		supervisor) pid=$BG ;;
-		helper) pid=$(pgrep -P "$BG" -x pale-helper) ;;
+		helper) until_true 10 helper_of "$BG" && pid=$(helper_of "$BG") ;;
 		agent) until_true 10 agent_of "$BG" && pid=$(agent_of "$BG") ;;
 		esac
 		[ -z "$pid" ] || kill -9 $pid
@@ -131,6 +131,11 @@ killed_in_phase() {
 	done
 	# A ledger whose writer was killed is cut short, and says so.
 	[ "$who" != agent ] || verifies
+}
+
+# After a hundredth of a second it need not be there.
+helper_of() {
+	pgrep -P "$1" -x pale-helper
 }
 
 agent_of() {
