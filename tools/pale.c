@@ -38,8 +38,7 @@ static const struct {
 			 "XDG_STATE_HOME   where pale/ keeps ledgers and trust (default ~/.local/state)\n"
 			 "XDG_RUNTIME_DIR  where pale/ keeps the sockets of running sessions\n"
 			 "VISUAL, EDITOR   the editor of `policy edit`\n"
-			 "PALE_PROMPT      of `run`: 1 where somebody will answer questions, 0 where "
-			 "nobody will\n"
+			 "PALE_PROMPT      for `run`: 1 if a person will answer questions, 0 if not\n"
 			 "NO_COLOR         no colour at all\n"
 			 "CLICOLOR_FORCE   colour even where the output is no terminal\n"
 			 "PALE_SESSION_DIR set inside a session; pale sets it; do not set it yourself\n" },
@@ -114,13 +113,17 @@ static int help(int argc, char **argv)
 
 static int version(int argc, char **argv)
 {
-	if (argc == 0)
-		puts("pale " PALE_VERSION);
-	else if (argc == 1 && strcmp(argv[0], "--json") == 0)
+	bool json = argc == 1 && strcmp(argv[0], "--json") == 0;
+
+	if (argc > 0 && !json) {
+		talk("version takes --json or nothing");
+		return EXIT_USAGE;
+	}
+	if (json)
 		print_json(json_pack("{ss}", "version", PALE_VERSION));
 	else
-		talk("version takes --json or nothing");
-	return argc == 0 || (argc == 1 && strcmp(argv[0], "--json") == 0) ? EXIT_OK : EXIT_USAGE;
+		puts("pale " PALE_VERSION);
+	return EXIT_OK;
 }
 
 static int run_subcommand(const struct subcommand *sub, int argc, char **argv)

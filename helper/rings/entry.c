@@ -232,9 +232,10 @@ static void entry_decision(struct helper *h, enum feed_id id, enum feed_id names
 	if (r->verdict == VERDICT_ALLOW && is_approval_id(r->approval))
 		outcome_begun(h, r->approval, id);
 	/*
-	 * The process may become another program.  If that gets hooks, they report it; if not, it must not
-	 * keep the earlier program's name.  Above level hooks execs are in the supervisor's ring, which is
-	 * read apart: what the hooks recorded before may come later, and the new program is told.
+	 * The process may become another program.  If the new program has hooks, they report it.  If it has
+	 * none, the process must not keep the earlier name.  Above level hooks the supervisor records execs,
+	 * in a ring of its own: what hooks recorded before an exec may be read after it, so their table
+	 * keeps the name, and the supervisor reports the new program.
 	 */
 	if (id == FEED_HOOK && r->op == OP_EXEC && r->verdict == VERDICT_ALLOW)
 		procs_outdate(&h->procs[FEED_HOOK], r->pid);

@@ -95,13 +95,18 @@ bool children_left(pid_t spare)
 	return children(&p, spare) > 0;
 }
 
+static void signal_children(struct pids *ret, int sig, pid_t spare)
+{
+	children(ret, spare);
+	for (size_t i = 0; i < ret->n; i++)
+		(void)kill(ret->list[i], sig);
+}
+
 size_t children_signal(int sig, pid_t spare)
 {
 	struct pids now;
 
-	children(&now, spare);
-	for (size_t i = 0; i < now.n; i++)
-		(void)kill(now.list[i], sig);
+	signal_children(&now, sig, spare);
 	return now.n;
 }
 
@@ -148,9 +153,7 @@ static size_t kill_round(pid_t spare)
 
 	(void)tree_signal(SIGKILL, spare);
 	for (unsigned i = 0; now.n && i < BURST; i++) {
-		children(&now, spare);
-		for (size_t k = 0; k < now.n; k++)
-			(void)kill(now.list[k], SIGKILL);
+		signal_children(&now, SIGKILL, spare);
 		bury(&now);
 	}
 	return now.n;

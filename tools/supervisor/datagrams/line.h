@@ -81,8 +81,7 @@ struct line_peer {
 	uint8_t addr[16];
 	uint16_t port;
 	uint64_t cookie; /* it may be sent to while that socket is reached there (ports.h); 0: whoever is */
-	const struct image
-		*policy; /* the session's when it was judged: a reload judges anew; NULL: it came itself */
+	const struct image *policy; /* the session's when it was judged; NULL: the peer sent first */
 };
 
 enum line_reach { REACH_HERE, REACH_FAR, REACHES };

@@ -46,7 +46,8 @@ uint32_t record_claim(struct caller *c, struct ring_record *rec);
 void record_outcome(struct caller *c, uint32_t result);
 /* The same for a call whose caller is not available any more. */
 void record_approved(struct supervisor *s, const struct approved *a, pid_t tgid, uint32_t result);
-/* Tells a helper that cannot look itself which program the caller runs, where that has changed. */
+/* Records which program the caller runs and which process is its parent, where the program has changed since
+ * the last time.  To be called before each record of the caller. */
 void record_exe(struct caller *c);
 
 #endif

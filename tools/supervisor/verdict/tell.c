@@ -38,8 +38,9 @@
 #include "shm.h"
 
 /* A write of up to PIPE_BUF bytes is not split. */
-#define CHOSEN_PORTS 32768u /* ip_local_port_range as the kernel has it, ip(7) */
-#define LINE_SIZE    PIPE_BUF
+#define LINE_SIZE PIPE_BUF
+
+#define CHOSEN_PORTS 32768u /* from here on the kernel chooses: ip_local_port_range, ip(7) */
 
 /* In /proc/PID/fdinfo/N (proc(5)). */
 #define FLAGS "\nflags:"
