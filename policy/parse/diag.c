@@ -4,7 +4,7 @@
  * Guarantees that a finding is either stored whole or only counted (so that a hostile file cannot fill the
  * memory with findings), and that n_errors is right in both cases.  Prints nothing.
  */
-#include "parse.h"
+#include "parse_impl.h"
 #include "policy/base/util.h"
 
 #include <errno.h>
@@ -82,4 +82,43 @@ void diags_forget(struct diags *d, const char *file)
 		diag_done(&d->list[i]);
 	}
 	d->n = kept;
+}
+
+/* --- of a line of a policy --- */
+
+static int pair_finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
+			const char *hint, const char *fmt, va_list ap)
+{
+	char *text;
+	int err;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return -ENOMEM;
+	err = diag_add(ps->d, sev, code, ps->src->path, pair->line, pair->value_col, hint, "%s", text);
+	free(text);
+	return err;
+}
+
+int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		 const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = pair_finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
+		   const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = pair_finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
+	va_end(ap);
+	return err;
 }

@@ -10,47 +10,9 @@
 
 #include <errno.h>
 #include <libpsl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int pair_finding(struct parser *ps, enum severity sev, const struct ini_pair *pair, const char *code,
-			const char *hint, const char *fmt, va_list ap)
-{
-	char *text;
-	int err;
-
-	if (vasprintf(&text, fmt, ap) < 0)
-		return -ENOMEM;
-	err = diag_add(ps->d, sev, code, ps->src->path, pair->line, pair->value_col, hint, "%s", text);
-	free(text);
-	return err;
-}
-
-int parser_error(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
-		 const char *fmt, ...)
-{
-	va_list ap;
-	int err;
-
-	va_start(ap, fmt);
-	err = pair_finding(ps, SEVERITY_ERROR, pair, code, hint, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-int parser_warning(struct parser *ps, const struct ini_pair *pair, const char *code, const char *hint,
-		   const char *fmt, ...)
-{
-	va_list ap;
-	int err;
-
-	va_start(ap, fmt);
-	err = pair_finding(ps, SEVERITY_WARNING, pair, code, hint, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 static struct rule proto_of(const struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
@@ -432,6 +394,9 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_PROOF] = on_proof,
 		[KEY_FORBID] = parser_on_forbid,
 		[KEY_UNPROTECT] = on_unprotect,
+		[KEY_REMOTE] = parser_on_remote,
+		[KEY_PUSHED] = parser_on_pushed,
+		[KEY_CHANGE] = parser_on_change,
 		[KEY_LOGS] = parser_logs,
 		[KEY_LIMIT] = parser_on_limit,
 		[KEY_STATE] = parser_on_state,
