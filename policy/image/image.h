@@ -14,7 +14,7 @@
 
 #define IMAGE_MAGIC 0x31474d49454c4150ull /* "PALEIMG1" */
 /* Bump when the layout of anything below changes. */
-#define IMAGE_VERSION 14u
+#define IMAGE_VERSION 15u
 /* The versions of all that the processes of a session share (ring.h, wire.h).  They stand in the image,
  * which none of these processes can write. */
 #define IMAGE_NUMBERS (IMAGE_VERSION << 16 | RING_VERSION << 8 | WIRE_VERSION)
@@ -77,7 +77,8 @@ struct image_header {
 	uint32_t timeout_s;
 	uint32_t workspace, home; /* string offsets */
 	uint32_t git_head;	  /* the workspace's branch when the session began, "": none */
-	uint32_t unused_string, preset;
+	uint32_t push;		  /* verdict on a push that the gate holds */
+	uint32_t preset;
 	struct image_span sec[SEC_COUNT];
 };
 

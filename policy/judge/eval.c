@@ -35,8 +35,8 @@ static const judge_fn judges[OP_COUNT] = {
 	[OP_CHMOD] = eval_path,	 [OP_CHOWN] = eval_path,   [OP_UTIME] = eval_path,
 	[OP_XATTR] = eval_path,	 [OP_EXEC] = eval_exec,	   [OP_CONNECT] = eval_host,
 	[OP_UNIX] = eval_host,	 [OP_RESOLVE] = eval_host, [OP_BIND] = eval_host,
-#ifndef PALE_PRELOAD /* no hook of libpale judges a tool */
-	[OP_TOOL] = eval_tool,
+#ifndef PALE_PRELOAD /* no hook of libpale judges these */
+	[OP_TOOL] = eval_tool,	 [OP_PUSH] = eval_push,
 #endif
 };
 

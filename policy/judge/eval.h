@@ -154,6 +154,8 @@ typedef void each_command_fn(const struct command *c, const struct decision *d, 
 bool eval_command_each(const struct image *img, const struct request *req, each_command_fn *fn, void *ctx);
 void eval_host(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 /* eval_tool.c, which is not in libpale. */
+/* A push that the gate holds, by [git] push. */
+void eval_push(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 void eval_tool(const struct image *img, const struct request *req, struct decision *d, struct trace *t);
 /* True where img or an image around it has a rule about tools. */
 bool image_has_tools(const struct image *img);

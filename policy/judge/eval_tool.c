@@ -84,6 +84,13 @@ void eval_tool(const struct image *img, const struct request *req, struct decisi
 	(void)ballot_result(&b, d);
 }
 
+void eval_push(const struct image *img, const struct request *req, struct decision *d, struct trace *t)
+{
+	(void)t;
+	if (req->path)
+		*d = (struct decision){ (enum verdict)img->h->push, REASON_PUSH, RULE_NONE, 0 };
+}
+
 bool image_has_tools(const struct image *img)
 {
 	struct image at = *img;

@@ -261,7 +261,7 @@ static int add_git_names(struct parser *ps, const char *top)
 #define CONFIG_TEXT                                                                                          \
 	"git, curl, wget and ssh obey what is there, as they do ~/.gitconfig, ~/.curlrc and ~/.wgetrc"
 /* Configuration that would change what allowed commands do. */
-static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget", "ssh" };
+static const char *const obeyed[] = { "git", ".curlrc", "curlrc", "wget", "ssh", "pale" };
 
 /* The agent's state, where it lies outside the workspace.  Other sessions cannot reach it where the home
  * closes what no rule names. */

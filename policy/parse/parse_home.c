@@ -1,8 +1,10 @@
 /*
- * The home: the table of what tools keep there, and the rule for entries that no rule names ([files] home).
+ * What is read with a preset: the table of what tools keep in the home, with the rule for entries that no
+ * rule names ([files] home); and the agents' profiles.
  */
 #include "parse_impl.h"
 #include "policy/base/path.h"
+#include "policy/presets/agents.h"
 #include "policy/rules/agent_state.h"
 
 #include <stdio.h>
@@ -68,4 +70,25 @@ int parser_add_home(struct parser *ps)
 				"the home cannot be closed: %s", why);
 	err = parser_add_path(ps, &proto, buf);
 	return err < 0 ? err : open_shares(ps);
+}
+
+/*
+ * The rules of a profile that open something apply when its agent runs, and those that close something when
+ * any other command runs.  So every profile is read, and part of it is left out.
+ */
+int parser_read_agents(struct parser *ps)
+{
+	const struct agent_profile *a;
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && (a = agent_profile(i)); i++) {
+		char path[64];
+		struct source src = { .layer = SOURCE_AGENT, .path = path, .text = (char *)a->text };
+
+		src.len = (size_t)(a->end - a->text);
+		(void)snprintf(path, sizeof(path), "agent %s", a->name);
+		ps->own_profile = ps->b->agent && strcmp(ps->b->agent, a->name) == 0;
+		err = parser_read_source(ps, &src);
+	}
+	return err;
 }

@@ -25,6 +25,9 @@ enum setting {
 	SET_READ_ONLY,
 	SET_NET_MODE,
 	SET_NET_DEFAULT,
+	SET_PUSH,
+	SET_CHANGE_FILES,
+	SET_CHANGE_BYTES,
 	SET_COUNT
 };
 
@@ -68,6 +71,9 @@ enum key_type {
 	KEY_LOGS,
 	KEY_FORBID,
 	KEY_UNPROTECT,
+	KEY_REMOTE,
+	KEY_PUSHED,
+	KEY_CHANGE,
 	KEY_MESSAGE,
 	KEY_PROOF,
 	KEY_LIMIT, /* id: enum resource, or LIMITS_ENFORCE */
@@ -191,6 +197,13 @@ int parser_on_workspace(struct parser *ps, const struct key_def *def, const stru
  */
 int parser_may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
 		   const char *why);
+/* parse_gate.c: [git] remote and branch, [changes] deny. */
+int parser_on_remote(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+int parser_on_pushed(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+int parser_on_change(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
+/* parse_keep.c: the precedence of the current source; in a layer, a section for the agent is above the
+ * general one. */
+int parser_precedence(const struct parser *ps);
 /* parse_keep.c: copies value to *field, unless a source of higher precedence has set it: 0 or -ENOMEM. */
 int parser_take(struct parser *ps, const char *value, char **field, int *from);
 /* parse_environ.c: the handler of parser_apply() for [environment]. */

@@ -42,8 +42,7 @@ int log_size_parse(const char *word)
 	return scaled(word, "MG", factors, LOG_SIZE_MAX);
 }
 
-/* The precedence of the current source; in a layer, a section for the agent is above the general one. */
-static int precedence(const struct parser *ps)
+int parser_precedence(const struct parser *ps)
 {
 	static const int of[SOURCE_LAYER_COUNT] = {
 		[SOURCE_PRESET] = 1,
@@ -74,14 +73,14 @@ int parser_take(struct parser *ps, const char *value, char **field, int *from)
 {
 	char *copy;
 
-	if (!ps->applies || precedence(ps) < *from)
+	if (!ps->applies || parser_precedence(ps) < *from)
 		return 0;
 	copy = strdup(value);
 	if (!copy)
 		return -ENOMEM;
 	free(*field);
 	*field = copy;
-	*from = precedence(ps);
+	*from = parser_precedence(ps);
 	return 0;
 }
 

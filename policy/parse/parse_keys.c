@@ -67,6 +67,12 @@ static const struct key_def keys[] = {
 	{ "git", "protect", KEY_BRANCH, RULE_BRANCH, NULL },
 	{ "git", "unprotect", KEY_UNPROTECT, 0, NULL },
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
+	{ "git", "remote", KEY_REMOTE, 0, NULL },
+	{ "git", "push", KEY_SETTING, SET_PUSH, NULL },
+	{ "git", "branch", KEY_PUSHED, 0, NULL },
+	{ "changes", "deny", KEY_CHANGE, 0, NULL },
+	{ "changes", "max_files", KEY_SETTING, SET_CHANGE_FILES, NULL },
+	{ "changes", "max_size", KEY_SETTING, SET_CHANGE_BYTES, NULL },
 	{ "tools", "allow", KEY_TOOL, RULE_TOOL_ALLOW, NULL },
 	{ "tools", "ask", KEY_TOOL, RULE_TOOL_ASK, NULL },
 	{ "tools", "deny", KEY_TOOL, RULE_TOOL_DENY, NULL },
@@ -84,7 +90,7 @@ static const struct key_def keys[] = {
 	{ "limits", "enforce", KEY_LIMIT, LIMITS_ENFORCE, NULL },
 };
 
-static const char *const sections[] = { "session", "files",	  "commands", "network", "git",
+static const char *const sections[] = { "session", "files",	  "commands", "network", "git", "changes",
 					"tools",   "environment", "limits",   "ledger",	 NULL };
 
 static const struct {
@@ -129,6 +135,9 @@ static const struct {
 	{ SET_NET_MODE, "models", NETWORK_MODELS },
 	{ SET_NET_DEFAULT, "ask", VERDICT_ASK },
 	{ SET_NET_DEFAULT, "deny", VERDICT_DENY },
+	{ SET_PUSH, "allow", VERDICT_ALLOW },
+	{ SET_PUSH, "ask", VERDICT_ASK },
+	{ SET_PUSH, "deny", VERDICT_DENY },
 };
 
 static const struct {
@@ -151,6 +160,9 @@ static const struct {
 	[SET_READ_ONLY] = { "read_only", "deny or rules" },
 	[SET_NET_MODE] = { "mode", "off, models, strict, merge, replace or open" },
 	[SET_NET_DEFAULT] = { "default", "ask or deny; to allow every host write `mode = open`" },
+	[SET_PUSH] = { "push", "allow, ask or deny" },
+	[SET_CHANGE_FILES] = { "max_files", "1 to 100000" },
+	[SET_CHANGE_BYTES] = { "max_size", "1K to 1G, as in 4M" },
 };
 
 const struct key_def *key_find(const char *section, const char *key)
@@ -224,14 +236,42 @@ static int parse_duration(const char *word)
 	return n >= 1 && n <= 24 * 3600 ? (int)n : -EINVAL;
 }
 
+/* A number with at most one unit letter of `units` behind it, each 1024 times the one before; -EINVAL. */
+static int parse_amount(const char *word, const char *units, long max)
+{
+	char *end;
+	long n = *word >= '1' && *word <= '9' ? strtol(word, &end, 10) : 0;
+	const char *unit;
+
+	if (n <= 0 || n > max)
+		return -EINVAL;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (*end && (!unit || end[1]))
+		return -EINVAL;
+	for (; unit && unit >= units && n <= max; unit--)
+		n *= 1024;
+	return n <= max ? (int)n : -EINVAL;
+}
+
+static int parse_files(const char *word)
+{
+	return parse_amount(word, "", 100000);
+}
+
+static int parse_bytes(const char *word)
+{
+	int n = parse_amount(word, "KMG", 1 << 30);
+
+	return n >= 1024 ? n : -EINVAL;
+}
+
 static const struct {
 	enum setting set;
 	int (*parse)(const char *word);
 } numbers[] = {
-	{ SET_TIMEOUT, parse_duration },
-	{ SET_EXPIRY, expiry_parse },
-	{ SET_LOG_SIZE, log_size_parse },
-	{ SET_LEDGER_SIZE, log_size_parse },
+	{ SET_TIMEOUT, parse_duration },   { SET_EXPIRY, expiry_parse },
+	{ SET_LOG_SIZE, log_size_parse },  { SET_LEDGER_SIZE, log_size_parse },
+	{ SET_CHANGE_FILES, parse_files }, { SET_CHANGE_BYTES, parse_bytes },
 };
 
 int setting_parse(enum setting set, const char *word, int *ret_value, const char **ret_expected)

@@ -29,6 +29,7 @@ bool setting_tightens(enum setting set, int from, int to)
 		return (network_within[to] >> from & 1) != 0;
 	case SET_CMD_DEFAULT:
 	case SET_NET_DEFAULT:
+	case SET_PUSH:
 		return verdict_strictest((enum verdict)from, (enum verdict)to) == (enum verdict)to;
 	case SET_PATHS:
 	case SET_HOME:
@@ -46,6 +47,8 @@ bool setting_tightens(enum setting set, int from, int to)
 	case SET_GC:
 	case SET_LOG_SIZE:
 	case SET_READ_ONLY:
+	case SET_CHANGE_FILES:
+	case SET_CHANGE_BYTES:
 		/* Zero is the strictest value. */
 		return to <= from;
 	case SET_COUNT:
@@ -108,6 +111,15 @@ void setting_store(struct settings *s, enum setting set, int value)
 	case SET_NET_DEFAULT:
 		s->net_default = (enum verdict)value;
 		break;
+	case SET_PUSH:
+		s->push = (enum verdict)value;
+		break;
+	case SET_CHANGE_FILES:
+		s->change_files = (unsigned)value;
+		break;
+	case SET_CHANGE_BYTES:
+		s->change_bytes = (unsigned)value;
+		break;
 	case SET_COUNT:
 		break;
 	}
@@ -133,6 +145,9 @@ int setting_load(const struct settings *s, enum setting set)
 		[SET_READ_ONLY] = s->children_in_ro,
 		[SET_NET_MODE] = s->network,
 		[SET_NET_DEFAULT] = s->net_default,
+		[SET_PUSH] = s->push,
+		[SET_CHANGE_FILES] = (int)s->change_files,
+		[SET_CHANGE_BYTES] = (int)s->change_bytes,
 	};
 
 	return values[set];

@@ -153,6 +153,7 @@ const char *environ_why_text(enum environ_why why)
 		[WHY_SECRET_VALUE] = "its value looks like a secret",
 		[WHY_EMPTY] = "it is empty",
 		[WHY_CLOSED] = "left empty by",
+		[WHY_GHOST] = "git reaches its remotes through the gate; pass it in your own policy or by -e",
 	};
 
 	return (size_t)why < NELEM(texts) ? texts[why] : "";

@@ -56,6 +56,7 @@ enum environ_why {
 	WHY_SECRET_VALUE,
 	WHY_EMPTY,
 	WHY_CLOSED, /* a .env leaves it empty */
+	WHY_GHOST,  /* a token of a forge, and the gate reaches the remotes */
 };
 
 struct environ_verdict {

@@ -22,6 +22,9 @@ void policy_init(struct policy *p)
 	p->s.expiry_s = 48 * 3600;
 	p->s.log_mib = 64;
 	p->s.ledger_mib = 2048;
+	p->s.push = VERDICT_ASK;
+	p->s.change_files = 300;
+	p->s.change_bytes = 4 << 20;
 }
 
 void environ_rule_done(struct environ_rule *r)
@@ -47,6 +50,13 @@ void policy_done(struct policy *p)
 	for (size_t i = 0; i < p->n_shares; i++)
 		free(p->shares[i]);
 	free(p->shares);
+	for (size_t i = 0; i < p->n_ghosts; i++)
+		free(p->ghosts[i]);
+	free(p->ghosts);
+	for (size_t i = 0; i < p->n_change_deny; i++)
+		free(p->change_deny[i]);
+	free(p->change_deny);
+	free(p->branch);
 	free(p->logs);
 	for (size_t i = 0; i < RESOURCE_COUNT; i++)
 		free(p->limits.of[i].file);

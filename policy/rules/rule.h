@@ -118,6 +118,9 @@ struct settings {
 	unsigned log_mib;    /* [session] log_size: of each log */
 	enum verdict cmd_default;
 	enum verdict net_default;
+	enum verdict push;     /* [git] push: of what the gate holds */
+	unsigned change_files; /* [changes] max_files: of one push */
+	unsigned change_bytes; /* [changes] max_size: of one file */
 	enum network network;
 	enum home home;
 	bool relative_only;    /* [files] paths = relative */
@@ -162,6 +165,13 @@ struct policy {
 	char **shares;	/* [session] share =: the operator's own files that are seen there, as "config/git" */
 	size_t n_shares;
 	bool shares_none; /* share = none */
+	char **ghosts;	  /* [git] remote =: patterns of remotes that the gate stands in for */
+	size_t n_ghosts;
+	int ghosts_from; /* the layer that set them */
+	char *branch;	 /* [git] branch =: what a pushed branch is called at the remote */
+	int branch_from;
+	char **change_deny; /* [changes] deny =: paths that no push may bring */
+	size_t n_change_deny;
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;

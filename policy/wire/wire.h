@@ -19,7 +19,7 @@
 #include "policy/base/op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 8u
+#define WIRE_VERSION 9u
 
 /*
  * The version of the protocol between `pale run` and its helper, one JSON object a packet on a connection
@@ -102,6 +102,20 @@ struct wire_tool {
 	uint32_t size; /* of this struct: the supervisor refuses another size */
 	uint32_t unused;
 	uint64_t name, input; /* strings; the input is shown in a question and may be cut */
+};
+
+/*
+ * ioctl(2, WIRE_GATE, struct wire_gate *): git-remote-pale asks the supervisor for a connection to the gate,
+ * for a service of git (git-upload-pack, git-receive-pack) on a remote by its URL.  A descriptor of a stream
+ * socket, closed at exec, on which the service's own protocol begins; -EACCES where the URL is not one that
+ * the session began with, -EAGAIN where too many are open; ENOTTY, as from any terminal, where there is no
+ * supervisor.
+ */
+#define WIRE_GATE 0x70616c68u
+struct wire_gate {
+	uint32_t size; /* of this struct: the supervisor refuses another size */
+	uint32_t unused;
+	uint64_t service, url; /* strings */
 };
 
 enum wire_type {

@@ -112,6 +112,8 @@ static int find_all(struct installed *ret, char *why, size_t size)
 {
 	static const char *const preload[] = { "libpale.so", "../lib/pale/libpale.so", NULL };
 	static const char *const helper[] = { "pale-helper", "../libexec/pale/pale-helper", NULL };
+	static const char *const gate[] = { "pale-gate", "../libexec/pale/pale-gate", NULL };
+	static const char *const remote[] = { "git-remote-pale", "../libexec/pale/git-remote-pale", NULL };
 	char copy[PATH_MAX];
 	const char *dir;
 	ssize_t n;
@@ -136,6 +138,8 @@ static int find_all(struct installed *ret, char *why, size_t size)
 	}
 	if (check_preload(ret->preload, why, size) < 0)
 		return -EACCES;
+	if (find_part(dir, gate, ret->gate) < 0 || find_part(dir, remote, ret->remote) < 0)
+		ret->gate[0] = ret->remote[0] = '\0';
 	return find_helper_kind(ret, why, size);
 }
 

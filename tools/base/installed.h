@@ -13,6 +13,7 @@ enum helper_kind { HELPER_OWN, HELPER_SETUID, HELPER_SERVICE };
 /* The installed parts of pale. */
 struct installed {
 	char self[PATH_MAX], preload[PATH_MAX], helper[PATH_MAX];
+	char gate[PATH_MAX], remote[PATH_MAX]; /* pale-gate and git-remote-pale; "" where either is missing */
 	enum helper_kind helper_kind;
 	uid_t helper_uid;
 };

@@ -219,6 +219,10 @@ static int gather_self(struct gather *g)
 		r = protect(g, in.preload);
 	if (r == 0 && in.helper[0])
 		r = protect(g, in.helper);
+	if (r == 0 && in.gate[0])
+		r = protect(g, in.gate);
+	if (r == 0 && in.remote[0])
+		r = protect(g, in.remote);
 	for (size_t i = 0; r == 0 && installed_hooks[i]; i++)
 		if (installed_beside(&in, installed_hooks[i], hook) == 0)
 			r = protect(g, hook);

@@ -118,7 +118,9 @@ struct git_env git_env_of(const struct image *img)
 void git_env_note(struct git_env *e, const char *entry)
 {
 	e->elsewhere |= directs_git(entry);
-	e->config |= configures_git(entry, e->home);
+	/* The session's own, which includes that of the machine: ghosts.c. */
+	e->config |= configures_git(entry, e->home) &&
+		     !(starts_with(entry, "GIT_CONFIG_SYSTEM=") && is_first(e->first, entry));
 	e->config |= !note_config_home(e, entry);
 	e->carried |= carries(entry) && !is_first(e->first, entry);
 	e->no_global |= strcmp(entry, NO_GLOBAL) == 0;

@@ -143,6 +143,7 @@ static int supervise(struct running *r, struct handover *h, char *const *envp)
 					      .preload_fd = open(r->a->preload, O_RDONLY | O_CLOEXEC),
 					      .floor = &r->a->fence->floor,
 					      .git = r->a->git,
+					      .gate = r->a->gate,
 					      .moves_fd = r->a->moves_fd,
 					      .environment = (const char *const *)envp,
 					      .root = r->pid,

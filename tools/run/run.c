@@ -162,6 +162,21 @@ static void start_warden(struct run *r, enum level level)
 		print_no_warden(e);
 }
 
+/* Ghosts need the supervisor, and a place for git's configuration that the session cannot write. */
+static int find_gate(struct run *r)
+{
+	const struct gate_source from = { .installed = &r->installed,
+					  .bundle = &r->bundle,
+					  .policy = &r->policy,
+					  .dirs = &r->dirs,
+					  .session = r->launch.session,
+					  .secrets_fd = r->secrets_fd };
+
+	if (session_around() || r->fence.level == LEVEL_HOOKS || !r->relocation.state)
+		return 0;
+	return gate_find(&r->gate, &from, &r->environment) < 0 ? EXIT_PALE : 0;
+}
+
 /* The helper is started first: it loads while this side examines the machine. */
 static int prepare(struct run *r, enum level level)
 {
@@ -205,6 +220,8 @@ static int prepare(struct run *r, enum level level)
 	if (e == 0)
 		e = relocation_keep_git(&r->relocation, &r->bundle, &r->environment) < 0 ? EXIT_PALE
 											 : make_dirs(r);
+	if (e == 0)
+		e = find_gate(r);
 	if (e == 0 && r->policy.s.mode > MODE_READ_ONLY && trunk_hold(&r->bundle, &r->trunk) < 0)
 		e = EXIT_PALE;
 	if (e == 0 && limits_prepare(&r->limits, r->launch.session) < 0)
@@ -366,6 +383,7 @@ static int run_session(struct run *r)
 	}
 	set_watch(r);
 	agent.git = trunk_home(&r->trunk, &r->bundle, &r->launch.image);
+	agent.gate = gate_setup_of(&r->gate, &r->launch.image, agent.git.program);
 	agent.git.first = &r->environment;
 	agent.git.config_home = environment_get(&r->environment, "XDG_CONFIG_HOME");
 	if (*r->swept)
@@ -499,6 +517,7 @@ __attribute__((noinline)) static int run_command(const struct options *given, in
 	bundle_done(&r.bundle);
 	gc_policy_done(&r.gc);
 	trunk_done(&r.trunk);
+	gate_done(&r.gate);
 	return code;
 }
 

@@ -194,9 +194,10 @@ struct agentproc {
 	const char *path;
 	char *const *argv;
 	const char *preload;
-	struct git_home git;	 /* where protected branches lie */
-	int moves_fd;		 /* of moves_open() */
-	struct outputs *outputs; /* outputs.h; or NULL */
+	struct git_home git;	       /* where protected branches lie */
+	const struct gate_setup *gate; /* NULL: the session has no ghosts */
+	int moves_fd;		       /* of moves_open() */
+	struct outputs *outputs;       /* outputs.h; or NULL */
 	const struct environment *environment;
 	struct launch *launch;
 	bool must_attach;

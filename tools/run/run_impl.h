@@ -12,6 +12,7 @@
 #include "tools/git/trunk.h"
 #include "tools/run/end/changed.h"
 #include "tools/run/end/warden.h"
+#include "tools/run/gate/gate_parts.h"
 #include "tools/run/terminal/outputs.h"
 #include "tools/run/terminal/terminal.h"
 #include "tools/sweep/sweep.h"
@@ -41,6 +42,7 @@ struct run {
 	struct changed_mark mark;
 	struct trunk trunk;
 	struct warden warden;
+	struct gate_parts gate;
 };
 
 /* --- banner.c: messages before and after the command has the terminal --------------------------------- */

@@ -12,6 +12,7 @@
 #include "tools/git/git_home.h"
 
 struct floor;
+struct gate_setup;
 struct image;
 struct kernel;
 struct ring_header;
@@ -31,6 +32,7 @@ struct supervisor_setup {
 	const struct floor *floor;
 	uint8_t nonce[WIRE_NONCE];
 	struct git_home git;
+	const struct gate_setup *gate;	/* NULL: the session has no ghosts */
 	const char *const *environment; /* of the agent */
 	pid_t root;			/* the agent */
 	dev_t terminal;			/* the session's own, 0: it has none */

@@ -27,6 +27,7 @@
 
 #include "tools/base/outside.h"
 #include "tools/supervisor/caller.h"
+#include "tools/supervisor/gate/ghost_push.h"
 #include "tools/supervisor/verdict/pushes.h"
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/listener.h"
@@ -243,7 +244,8 @@ static bool judge_words(struct exec *x, struct caller *c, const char *target)
 {
 	const struct request *held = &x->script.held;
 	struct decision d = verdict_of(c, &x->req);
-	bool asks = (d.verdict == VERDICT_ASK && !pushes_go_on(c, &x->req, &d)) ||
+	bool asks = (d.verdict == VERDICT_ASK && !pushes_go_on(c, &x->req, &d) &&
+		     !ghost_push(c, &x->req, &x->env.git, &d)) ||
 		    x->script.d.verdict == VERDICT_ASK;
 	const char *led = asks || x->wants ? exec_led_by(c, c->tid) : NULL;
 	int e = asks ? note_environment(x, c) : 0;

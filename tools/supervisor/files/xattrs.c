@@ -24,6 +24,7 @@
 #include "tools/supervisor/handlers.h"
 #include "tools/supervisor/setup.h"
 #include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/gate/gate_door.h"
 #include "tools/supervisor/verdict/claim.h"
 #include "tools/wall/numbers.h"
 
@@ -272,6 +273,8 @@ struct answer carry_ioctl(struct caller *c)
 		return answer_result(claim_of_hook(c));
 	if (command == WIRE_TOOL)
 		return answer_result(claim_of_tool(c));
+	if (command == WIRE_GATE)
+		return gate_open(c);
 	if (command == WIRE_LOST) {
 		struct ring_header *ring = session_setup(c->sup)->kernel_ring;
 

@@ -27,6 +27,7 @@
 #include "tools/supervisor/descent.h"
 #include "tools/supervisor/domain.h"
 #include "tools/supervisor/exec/exec_unproven.h"
+#include "tools/supervisor/gate/gate_door.h"
 #include "tools/supervisor/git/git.h"
 #include "tools/supervisor/hosts/resolver.h"
 #include "tools/supervisor/ids.h"
@@ -481,7 +482,7 @@ size_t supervisor_stop(struct supervisor *s)
 	lines_settle(s);
 	/* A thread that a dead file system or helper holds keeps its memory and the listener until the
 	 * process ends. */
-	if (left == 0 && resolver_end(s) && lines_end(s))
+	if (left == 0 && resolver_end(s) && lines_end(s) && doors_end(s))
 		supervisor_free(s);
 	return left;
 }

@@ -87,7 +87,8 @@ static void consult(struct caller *c, const struct request *req, const char *tar
  */
 static void note_around(struct caller *c, enum op op)
 {
-	bool other = op == OP_CONNECT || op == OP_UNIX || op == OP_RESOLVE || op == OP_BIND || op == OP_TOOL;
+	bool other = op == OP_CONNECT || op == OP_UNIX || op == OP_RESOLVE || op == OP_BIND ||
+		     op == OP_TOOL || op == OP_PUSH;
 
 	if (c->sup->setup->level == LEVEL_FULL && !other && c->note == NOTE_NONE && caller_is_hooked(c))
 		c->note = NOTE_AROUND;

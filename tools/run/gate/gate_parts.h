@@ -1,0 +1,42 @@
+/* What `pale run` prepares for the gate: the ghosts, and what pale-gate is started with. */
+#ifndef PALE_GATE_PARTS_H
+#define PALE_GATE_PARTS_H
+
+#include "tools/git/ghosts.h"
+#include "tools/supervisor/gate/gate_door.h"
+
+struct bundle;
+struct dirs;
+struct environment;
+struct image;
+struct installed;
+struct policy;
+
+/* What the parts are made of; borrowed. */
+struct gate_source {
+	const struct installed *installed;
+	const struct bundle *bundle;
+	const struct policy *policy;
+	const struct dirs *dirs;
+	const char *session;
+	int secrets_fd;
+};
+
+struct gate_parts {
+	struct gate_source from;
+	struct ghosts ghosts;
+	struct gate_setup setup;
+	char **envp; /* owned */
+};
+
+/*
+ * Finds the ghosts of the workspace and tells git of them, by env and by files below the agent's state.  That
+ * must be made, and lie where [session] state says.  0 or -ENOMEM; call gate_done() in each case.
+ */
+int gate_find(struct gate_parts *g, const struct gate_source *from, struct environment *env);
+/* What the supervisor needs; NULL where there are no ghosts.  git: the operator's, which no session can have
+ * written; NULL: there is none, and every fetch and push fails with that reason. */
+const struct gate_setup *gate_setup_of(struct gate_parts *g, const struct image *img, const char *git);
+void gate_done(struct gate_parts *g);
+
+#endif

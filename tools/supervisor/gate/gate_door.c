@@ -1,0 +1,376 @@
+/*
+ * One pale-gate serves one operation of git.  It is a child of this process, outside the session, and has two
+ * sockets: one to the session's git, whose other end the caller gets, and one to a thread here, by which it
+ * asks about a push and says how it went.
+ *
+ * What it asks is asked in the name of the session's first process: a question outlives the git that pushed,
+ * so a late yes still pushes.
+ */
+#include "gate_door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/base/util.h"
+#include "policy/system/cleanup.h"
+#include "policy/wire/wire.h"
+
+#include "tools/base/thread.h"
+#include "tools/git/ghosts.h"
+#include "tools/supervisor/asker.h"
+#include "tools/supervisor/caller.h"
+#include "tools/supervisor/supervisor.h"
+#include "tools/supervisor/threads/workers.h"
+#include "tools/supervisor/verdict/call_record.h"
+#include "tools/supervisor/verdict/verdict.h"
+#include "tools/supervisor/verdict/verdict_answer.h"
+
+#define DOORS_MAX   32
+#define STACK_SIZE  (512u << 10)
+#define MESSAGE_MAX 32768
+#define URL_MAX	    4096
+#define STOP_NAP_NS 10000000
+#define STOP_ROUNDS 1500 /* 15 s for a push that was allowed */
+
+struct door {
+	bool taken; /* under lock */
+	_Atomic bool over;
+	pthread_t thread;
+	struct supervisor *sup;
+	struct asker who;
+	struct worker *desk;
+	int data;    /* pale-gate's end of the connection, closed once it has it */
+	int control; /* our end of the other socket */
+	int quiet;   /* for what would be written to the first process's standard error */
+	bool pushes; /* a push was allowed, and its outcome is not known yet */
+	char approval[40];
+	char service[32];
+	char url[URL_MAX];
+};
+
+static struct door doors[DOORS_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- pale-gate -------------------------------------------------------------------------------------------
+ */
+
+static int spawn(const struct door *d, int control, pid_t *ret)
+{
+	const struct gate_setup *gate = session_setup(d->sup)->gate;
+	char name[] = "pale-gate";
+	char *argv[] = { name, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int e;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawnattr_setsigdefault(&attr, &all);
+	/* A ^C of the terminal is not for it. */
+	(void)posix_spawnattr_setpgroup(&attr, 0);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						      POSIX_SPAWN_SETPGROUP);
+	e = posix_spawn_file_actions_adddup2(&files, d->data, STDIN_FILENO);
+	if (e == 0)
+		e = posix_spawn_file_actions_adddup2(&files, d->data, STDOUT_FILENO);
+	if (e == 0)
+		e = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (e == 0)
+		e = posix_spawn_file_actions_adddup2(&files, control, STDERR_FILENO + 1);
+	if (e == 0)
+		e = posix_spawn(ret, gate->program, &files, &attr, argv, gate->envp);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return -e;
+}
+
+static int send_json(const struct door *d, json_t *message, int attached)
+{
+	_cleanup_free_ char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} ctl = { .space = { 0 } };
+	struct iovec iov = { text, text ? strlen(text) : 0 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	json_decref(message);
+	if (!text)
+		return -ENOMEM;
+	if (attached >= 0) {
+		m.msg_control = ctl.space;
+		m.msg_controllen = sizeof(ctl.space);
+		ctl.head = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(&ctl.head), &attached, sizeof(int));
+	}
+	return sendmsg(d->control, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int introduce(const struct door *d)
+{
+	const struct gate_setup *gate = session_setup(d->sup)->gate;
+	json_t *first = json_copy(gate->policy);
+
+	if (!first || json_object_set_new(first, "service", json_string(d->service)) < 0 ||
+	    json_object_set_new(first, "url", json_string(d->url)) < 0) {
+		json_decref(first);
+		return -ENOMEM;
+	}
+	return send_json(d, first, gate->secrets_fd);
+}
+
+/* --- what it asks -----------------------------------------------------------------------------------------
+ */
+
+/* No person answered: the change stays open, and pale-gate learns it by the end of this socket. */
+static bool is_left_open(const struct verdict_answer *a)
+{
+	return a->reason == REASON_TIMEOUT || a->reason == REASON_NOBODY;
+}
+
+static int on_ask(struct door *d, const json_t *ask)
+{
+	const char *target = json_string_value(json_object_get(ask, "target"));
+	const char *aim = json_string_value(json_object_get(ask, "aim"));
+	struct request req = { .op = OP_PUSH, .path = target, .aim = aim };
+	struct verdict_answer answer;
+	struct caller c;
+	bool allowed;
+
+	if (!target || !aim || strlen(target) >= LIMIT_PATH || aim[0] == AIM_UNKNOWN[0])
+		return -EPROTO;
+	asker_stand_in(&c, d->sup, &d->who, d->desk);
+	c.err = d->quiet;
+	allowed = verdict_conclude_told(&c, &req, target, verdict_of(&c, &req), &answer);
+	if (!allowed && (is_left_open(&answer) || atomic_load(&d->sup->stopping)))
+		return -ECANCELED;
+	d->pushes = allowed;
+	snprintf(d->approval, sizeof(d->approval), "%s", answer.approval);
+	return send_json(d,
+			 json_pack("{sb, ss}", "allow", allowed, "text",
+				   answer.text[0] ? answer.text
+				   : allowed	  ? ""
+						  : reason_text(answer.reason)),
+			 -1);
+}
+
+static int on_done(struct door *d, const json_t *done)
+{
+	const char *result = json_string_value(json_object_get(done, "result"));
+	struct approved a = { .op = OP_PUSH, .n = 1 };
+
+	if (!result)
+		return -EPROTO;
+	snprintf(a.id[0], sizeof(a.id[0]), "%s", d->approval);
+	if (d->approval[0])
+		record_approved(d->sup, &a, d->who.tgid, strcmp(result, "pushed") == 0 ? 0 : EREMOTEIO);
+	d->approval[0] = '\0';
+	d->pushes = false;
+	return 0;
+}
+
+static int on_message(struct door *d, const char *text, size_t len)
+{
+	_cleanup_json_ json_t *message = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *ask = json_object_get(message, "ask"), *done = json_object_get(message, "done");
+
+	return ask ? on_ask(d, ask) : done ? on_done(d, done) : -EPROTO;
+}
+
+/* Until pale-gate ends, or says what is not understood. */
+static void talk_to(struct door *d)
+{
+	char *text = malloc(MESSAGE_MAX);
+	ssize_t n;
+	int r = text ? 0 : -ENOMEM;
+
+	while (r == 0) {
+		n = recv(d->control, text, MESSAGE_MAX, MSG_TRUNC);
+		if (n < 0 && errno == EINTR && !atomic_load(&d->sup->stopping))
+			continue;
+		if (n <= 0 || n > MESSAGE_MAX)
+			break;
+		r = on_message(d, text, (size_t)n);
+	}
+	free(text);
+}
+
+static void *thread_main(void *arg)
+{
+	struct door *d = arg;
+	int pair[2] = { -1, -1 };
+	pid_t pid = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0) {
+		d->control = pair[0];
+		if (spawn(d, pair[1], &pid) < 0)
+			pid = 0;
+		(void)close(pair[1]);
+	}
+	(void)close(d->data);
+	if (pid > 0 && introduce(d) == 0)
+		talk_to(d);
+	(void)shutdown(d->control, SHUT_RDWR);
+	if (pid > 0)
+		(void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
+	atomic_store(&d->over, true);
+	return NULL;
+}
+
+/* --- doors ------------------------------------------------------------------------------------------------
+ */
+
+static void door_free(struct door *d)
+{
+	pthread_join(d->thread, NULL);
+	desk_free(d->desk);
+	(void)close(d->quiet);
+	if (d->control >= 0)
+		(void)close(d->control);
+	*d = (struct door){ .taken = false };
+}
+
+static struct door *door_take(void)
+{
+	struct door *free = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < NELEM(doors); i++) {
+		if (doors[i].taken && atomic_load(&doors[i].over))
+			door_free(&doors[i]);
+		if (!doors[i].taken && !free)
+			free = &doors[i];
+	}
+	if (free)
+		*free = (struct door){ .taken = true, .control = -1, .quiet = -1 };
+	pthread_mutex_unlock(&lock);
+	return free;
+}
+
+static void door_give_up(struct door *d)
+{
+	desk_free(d->desk);
+	if (d->quiet >= 0)
+		(void)close(d->quiet);
+	pthread_mutex_lock(&lock);
+	d->taken = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Starts the thread of a door whose service and URL are set; the caller's end of the connection, or -errno.
+ */
+static int door_begin(struct door *d, struct caller *c)
+{
+	int pair[2], r;
+
+	d->sup = c->sup;
+	d->who = asker_of(c);
+	if (kill(session_setup(c->sup)->root, 0) == 0)
+		d->who.tgid = session_setup(c->sup)->root;
+	d->desk = desk_new(c->sup);
+	d->quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (!d->desk || d->quiet < 0)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	d->data = pair[1];
+	r = thread_start(&d->thread, STACK_SIZE, SIGNAL_GIVE_UP, thread_main, d);
+	if (r == 0)
+		return pair[0];
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+	return r;
+}
+
+static const char *service_of(const char *word)
+{
+	static const char *const services[] = { "git-upload-pack", "git-receive-pack" };
+
+	for (size_t i = 0; i < NELEM(services); i++)
+		if (strcmp(services[i], word) == 0)
+			return services[i];
+	return NULL;
+}
+
+static int read_words(struct caller *c, char service[32], char url[URL_MAX])
+{
+	struct wire_gate w;
+	long r = caller_read(c, c->arg[2], &w, sizeof(w));
+
+	if (r == 0 && w.size != sizeof(w))
+		r = -EINVAL;
+	if (r == 0)
+		r = caller_string(c, w.service, service, 32);
+	if (r >= 0)
+		r = caller_string(c, w.url, url, URL_MAX);
+	if (r < 0)
+		return (int)r;
+	return service_of(service) ? 0 : -EINVAL;
+}
+
+struct answer gate_open(struct caller *c)
+{
+	const struct gate_setup *gate = session_setup(c->sup)->gate;
+	char service[32], url[URL_MAX];
+	struct request req = { .op = OP_CONNECT, .path = url };
+	const struct decision through = { VERDICT_ALLOW, REASON_GATE, RULE_NONE, 0 };
+	int r = read_words(c, service, url);
+	struct door *d;
+
+	if (r < 0)
+		return answer_result(r);
+	if (!gate || !ghosts_have(gate->ghosts, url)) {
+		verdict_refuse_with(c, &req, url, REASON_GATE,
+				    "no remote of the repository had this URL when the session began");
+		return answer_result(-EACCES);
+	}
+	d = door_take();
+	if (!d)
+		return answer_result(-EAGAIN);
+	snprintf(d->service, sizeof(d->service), "%s", service);
+	snprintf(d->url, sizeof(d->url), "%s", url);
+	r = door_begin(d, c);
+	if (r < 0) {
+		door_give_up(d);
+		return answer_result(r);
+	}
+	record_decision(c, &req, url, &through, "");
+	return answer_fd(r, true);
+}
+
+bool doors_end(struct supervisor *s)
+{
+	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };
+	bool all = true;
+
+	(void)s;
+	for (size_t i = 0; i < NELEM(doors); i++) {
+		struct door *d = &doors[i];
+
+		for (int n = 0; d->taken && n < STOP_ROUNDS && !atomic_load(&d->over); n++) {
+			/* A push that was allowed is not cut off; what is asked is. */
+			if (!d->pushes)
+				(void)shutdown(d->control, SHUT_RDWR);
+			pthread_kill(d->thread, SIGNAL_GIVE_UP);
+			nanosleep(&nap, NULL);
+		}
+		if (d->taken && atomic_load(&d->over))
+			door_free(d);
+		all &= !d->taken;
+	}
+	return all;
+}
