@@ -125,6 +125,10 @@ static void candidates_of(const struct image *img, const struct request *req, st
 	case OP_BIND:
 		grant_candidates_host(req, c);
 		break;
+	case OP_PUSH:
+		c->why_none = "a yes pushes this commit alone; [git] push = allow pushes all that the checks "
+			      "let through";
+		break;
 	case OP_TOOL:
 		c->section = "tools";
 		candidate_add(c, "allow = %s", req->path);

@@ -326,10 +326,16 @@ static void risk_unix(struct risk *r, const struct request *req)
 	risk_add(r, RISK_MEDIUM, "another program of this machine, outside the fence");
 }
 
+static void risk_push(struct risk *r, const struct request *req)
+{
+	(void)req;
+	risk_add(r, RISK_MEDIUM, "what is pushed has left");
+}
+
 /* Operations on files have no entry. */
 static void (*const kinds[OP_COUNT])(struct risk *r, const struct request *req) = {
 	[OP_EXEC] = risk_command, [OP_CONNECT] = risk_connect, [OP_RESOLVE] = risk_resolve,
-	[OP_BIND] = risk_bind,	  [OP_UNIX] = risk_unix,
+	[OP_BIND] = risk_bind,	  [OP_UNIX] = risk_unix,       [OP_PUSH] = risk_push,
 };
 
 bool risk_is_final(const struct request *req)

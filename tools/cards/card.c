@@ -283,6 +283,35 @@ static int add_offers(struct card_text *t, const json_t *card)
 	return r;
 }
 
+#define ESCAPED_END "\\x0a" /* the end of a line, as record_escape() writes it */
+
+/* The length of the first line.  A backslash of the text itself is written twice. */
+static size_t line_length(const char *escaped)
+{
+	size_t n = 0;
+
+	while (escaped[n] && strncmp(escaped + n, ESCAPED_END, strlen(ESCAPED_END)) != 0)
+		n += escaped[n] == '\\' && escaped[n + 1] ? 2 : 1;
+	return n;
+}
+
+/* Of a push that the gate holds, what it brings: a line each. */
+static int add_brings(struct card_text *t, const char *lines)
+{
+	const char *label = "brings";
+	int r = 0;
+
+	while (r == 0 && *lines) {
+		size_t n = line_length(lines);
+		_cleanup_free_ char *line = strndup(lines, n);
+
+		r = line ? card_text_add(t, CARD_WHAT, label, line) : -ENOMEM;
+		lines += n + (lines[n] ? strlen(ESCAPED_END) : 0);
+		label = "";
+	}
+	return r;
+}
+
 int card_text_init(struct card_text *t, const json_t *card)
 {
 	char digest[DIGEST_HEX];
@@ -291,7 +320,9 @@ int card_text_init(struct card_text *t, const json_t *card)
 	*t = (struct card_text){ 0 };
 	r = add_what(t, card);
 	if (r == 0)
-		r = card_text_add(t, CARD_WHAT, "to", json_str(card, "to"));
+		r = strcmp(json_str(card, "op"), "push") == 0
+			    ? add_brings(t, json_str(card, "to"))
+			    : card_text_add(t, CARD_WHAT, "to", json_str(card, "to"));
 	if (r == 0)
 		r = card_text_add(t, CARD_WHAT, "sends", json_str(card, "sends"));
 	if (r == 0 && strncmp(json_str(card, "to"), "host ", strlen("host ")) == 0)
