@@ -5,28 +5,23 @@
 #include "ini.h"
 #include "parse_impl.h"
 #include "policy/base/path.h"
-#include "policy/base/util.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int add_word(char ***list, size_t *n, const char *word)
+/* The lines of a higher layer replace those of a lower one; `none` is an empty list. */
+static int take_word(struct parser *ps, struct word_list *l, const char *word)
 {
-	char **to = LIST_NEW(*list, *n);
+	int from = parser_precedence(ps);
 
-	if (to)
-		*to = strdup(word);
-	return to && *to ? ((*n)++, 0) : -ENOMEM;
+	if (!ps->applies || from < l->from)
+		return 0;
+	if (from > l->from)
+		word_list_done(l);
+	l->from = from;
+	return strcmp(word, "none") == 0 ? 0 : word_list_add(l, word);
 }
 
-static void forget_ghosts(struct policy *p)
-{
-	while (p->n_ghosts > 0)
-		free(p->ghosts[--p->n_ghosts]);
-}
-
-/* `*`, `none`, or one name a line; the lines of a higher layer replace those of a lower one. */
 int parser_on_remote(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
 {
 	const char *v = pair->value;
@@ -37,15 +32,33 @@ int parser_on_remote(struct parser *ps, const struct key_def *def, const struct 
 			   *v == '-' || strpbrk(v, " \t\\\"~^:?[")
 				   ? "write the name of a remote, as in origin, or `*`, or none"
 				   : NULL);
-
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
-	if (!ps->applies || parser_precedence(ps) < ps->p->ghosts_from)
-		return 0;
-	if (parser_precedence(ps) > ps->p->ghosts_from)
-		forget_ghosts(ps->p);
-	ps->p->ghosts_from = parser_precedence(ps);
-	return strcmp(v, "none") == 0 ? 0 : add_word(&ps->p->ghosts, &ps->p->n_ghosts, v);
+	return take_word(ps, &ps->p->ghosts, v);
+}
+
+/* Why v is no ref, or all refs below one, or NULL. */
+static const char *fetched_wrong(const char *v)
+{
+	size_t n = strlen(v);
+
+	if (n > 2 && strcmp(v + n - 2, "/*") == 0)
+		n -= 2;
+	if ((strncmp(v, "refs/heads", 10) != 0 && strncmp(v, "refs/tags", 9) != 0) ||
+	    strcspn(v, " \t~^:?*[]\\") < n || strstr(v, "..") || strstr(v, "//"))
+		return "write refs/heads/* or refs/tags/*, or one ref of these";
+	return NULL;
+}
+
+int parser_on_fetched(struct parser *ps, const struct key_def *def, const struct ini_pair *pair)
+{
+	int r;
+
+	ps->last_rule = false;
+	r = parser_may_say(ps, def, pair, fetched_wrong(pair->value));
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	return take_word(ps, &ps->p->fetched, pair->value);
 }
 
 /* Why v does not make a name of a branch once {id} and {branch} are put in, or NULL. */
@@ -86,5 +99,5 @@ int parser_on_change(struct parser *ps, const struct key_def *def, const struct 
 	if (*v == '/' || *v == '~' || path_has_dotdot(v) || strchr(v, '\\') || path_has_open_class(v))
 		return parser_error(ps, pair, "bad-path", NULL,
 				    "`%s` is no pattern of paths in a repository, as in .env* or keys/**", v);
-	return ps->applies ? add_word(&ps->p->change_deny, &ps->p->n_change_deny, v) : 0;
+	return ps->applies ? word_list_add(&ps->p->change_deny, v) : 0;
 }

@@ -72,6 +72,7 @@ enum key_type {
 	KEY_FORBID,
 	KEY_UNPROTECT,
 	KEY_REMOTE,
+	KEY_FETCHED,
 	KEY_PUSHED,
 	KEY_CHANGE,
 	KEY_MESSAGE,
@@ -197,7 +198,8 @@ int parser_on_workspace(struct parser *ps, const struct key_def *def, const stru
  */
 int parser_may_say(struct parser *ps, const struct key_def *def, const struct ini_pair *pair,
 		   const char *why);
-/* parse_gate.c: [git] remote and branch, [changes] deny. */
+/* parse_gate.c: [git] remote, fetch and branch, [changes] deny. */
+int parser_on_fetched(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_remote(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_pushed(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);
 int parser_on_change(struct parser *ps, const struct key_def *def, const struct ini_pair *pair);

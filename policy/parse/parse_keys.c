@@ -68,6 +68,7 @@ static const struct key_def keys[] = {
 	{ "git", "unprotect", KEY_UNPROTECT, 0, NULL },
 	{ "git", "message", KEY_MESSAGE, 0, NULL },
 	{ "git", "remote", KEY_REMOTE, 0, NULL },
+	{ "git", "fetch", KEY_FETCHED, 0, NULL },
 	{ "git", "push", KEY_SETTING, SET_PUSH, NULL },
 	{ "git", "branch", KEY_PUSHED, 0, NULL },
 	{ "changes", "deny", KEY_CHANGE, 0, NULL },

@@ -395,6 +395,7 @@ int parser_apply(struct parser *ps, const struct key_def *def, const struct ini_
 		[KEY_FORBID] = parser_on_forbid,
 		[KEY_UNPROTECT] = on_unprotect,
 		[KEY_REMOTE] = parser_on_remote,
+		[KEY_FETCHED] = parser_on_fetched,
 		[KEY_PUSHED] = parser_on_pushed,
 		[KEY_CHANGE] = parser_on_change,
 		[KEY_LOGS] = parser_logs,

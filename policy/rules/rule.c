@@ -34,6 +34,23 @@ void environ_rule_done(struct environ_rule *r)
 	free(r->file);
 }
 
+void word_list_done(struct word_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->list[i]);
+	free(l->list);
+	*l = (struct word_list){ .list = NULL };
+}
+
+int word_list_add(struct word_list *l, const char *word)
+{
+	char **to = LIST_NEW(l->list, l->n);
+
+	if (to)
+		*to = strdup(word);
+	return to && *to ? (l->n++, 0) : -ENOMEM;
+}
+
 void policy_done(struct policy *p)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -50,12 +67,9 @@ void policy_done(struct policy *p)
 	for (size_t i = 0; i < p->n_shares; i++)
 		free(p->shares[i]);
 	free(p->shares);
-	for (size_t i = 0; i < p->n_ghosts; i++)
-		free(p->ghosts[i]);
-	free(p->ghosts);
-	for (size_t i = 0; i < p->n_change_deny; i++)
-		free(p->change_deny[i]);
-	free(p->change_deny);
+	word_list_done(&p->ghosts);
+	word_list_done(&p->fetched);
+	word_list_done(&p->change_deny);
 	free(p->branch);
 	free(p->logs);
 	for (size_t i = 0; i < RESOURCE_COUNT; i++)

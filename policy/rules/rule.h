@@ -141,6 +141,13 @@ struct policy_ident {
 	uint8_t build_id[20];
 };
 
+/* Words of one key; of the highest layer that has any, or of all. */
+struct word_list {
+	char **list;
+	size_t n;
+	int from; /* what the parser knows of that layer */
+};
+
 #define VERSION_MAX 64 /* bytes of `version =`, with the NUL */
 
 struct policy {
@@ -164,14 +171,12 @@ struct policy {
 	int state_from; /* the layer that set it */
 	char **shares;	/* [session] share =: the operator's own files that are seen there, as "config/git" */
 	size_t n_shares;
-	bool shares_none; /* share = none */
-	char **ghosts;	  /* [git] remote =: patterns of remotes that the gate stands in for */
-	size_t n_ghosts;
-	int ghosts_from; /* the layer that set them */
-	char *branch;	 /* [git] branch =: what a pushed branch is called at the remote */
+	bool shares_none;	  /* share = none */
+	struct word_list ghosts;  /* [git] remote =: patterns of remotes that the gate stands in for */
+	struct word_list fetched; /* [git] fetch =: refs that the gate shows; empty: branches and tags */
+	char *branch;		  /* [git] branch =: what a pushed branch is called at the remote */
 	int branch_from;
-	char **change_deny; /* [changes] deny =: paths that no push may bring */
-	size_t n_change_deny;
+	struct word_list change_deny; /* [changes] deny =: paths that no push may bring */
 	struct policy_ident *idents;
 	size_t n_idents;
 	struct rule *rules;
@@ -184,6 +189,11 @@ const char *rule_key(enum rule_kind kind);
 const char *rule_section(enum rule_kind kind);
 /* The verdict a rule of this kind gives, for explain and tests. */
 enum verdict rule_verdict(enum rule_kind kind);
+
+/* Adds a copy: 0 or -ENOMEM. */
+int word_list_add(struct word_list *l, const char *word);
+/* Frees the words, and leaves an empty list. */
+void word_list_done(struct word_list *l);
 
 void policy_init(struct policy *p);
 void policy_done(struct policy *p);

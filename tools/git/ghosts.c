@@ -62,8 +62,8 @@ static int add(struct ghosts *g, const char *name, const char *url)
 
 static bool is_named(const struct policy *p, const char *name)
 {
-	for (size_t i = 0; i < p->n_ghosts; i++)
-		if (glob_match(p->ghosts[i], strlen(p->ghosts[i]), name, strlen(name)))
+	for (size_t i = 0; i < p->ghosts.n; i++)
+		if (glob_match(p->ghosts.list[i], strlen(p->ghosts.list[i]), name, strlen(name)))
 			return true;
 	return false;
 }
@@ -83,7 +83,7 @@ int ghosts_find(struct ghosts *g, const struct bundle *b, const struct policy *p
 	*g = (struct ghosts){ .list = NULL };
 	if (!b->git_common && asprintf(&own, "%s/.git", b->workspace) < 0)
 		return -ENOMEM;
-	if (p->n_ghosts == 0 ||
+	if (p->ghosts.n == 0 ||
 	    git_config_read(b->git_common ? b->git_common : own, "config", GITCONFIG_MAX, &config) < 0)
 		return 0;
 	for (size_t i = 0; r == 0 && i < config.n; i++) {

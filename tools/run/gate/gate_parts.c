@@ -111,14 +111,18 @@ int gate_find(struct gate_parts *g, const struct gate_source *from, struct envir
 	return e;
 }
 
-static json_t *words(char *const *list, size_t n)
+static json_t *words(const struct word_list *l)
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; a && i < n; i++)
-		if (json_array_append_new(a, json_text(list[i])) < 0)
-			return NULL;
+	for (size_t i = 0; a && i < l->n; i++)
+		(void)json_array_append_new(a, json_text(l->list[i]));
 	return a;
+}
+
+static json_t *fetched(const struct policy *p)
+{
+	return p->fetched.n ? words(&p->fetched) : json_pack("[ss]", "refs/heads/*", "refs/tags/*");
 }
 
 static json_t *protected(const struct policy *p)
@@ -143,10 +147,10 @@ const struct gate_setup *gate_setup_of(struct gate_parts *g, const struct image 
 					.secrets_fd = from->secrets_fd };
 	if (make_envp(g, img) == 0)
 		g->setup.policy = json_pack(
-			"{ss, ss, ss, ss, ss, so, so, si, si}", "session", from->session, "agent",
+			"{ss, ss, ss, ss, ss, so, so, so, si, si}", "session", from->session, "agent",
 			from->bundle->agent ? from->bundle->agent : "", "state", from->dirs->state, "git",
-			git ? git : "", "branch", p->branch ? p->branch : "session/{id}/{branch}", "protect",
-			protected(p), "deny", words(p->change_deny, p->n_change_deny), "max_files",
+			git ? git : "", "branch", p->branch ? p->branch : "session/{id}/{branch}", "fetch",
+			fetched(p), "protect", protected(p), "deny", words(&p->change_deny), "max_files",
 			(int)p->s.change_files, "max_size", (int)p->s.change_bytes);
 	g->setup.envp = g->envp;
 	if (g->setup.policy)
