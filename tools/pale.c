@@ -20,7 +20,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_deny,	&subcommand_turn,   &subcommand_grants,	 &subcommand_revoke,
 	&subcommand_passphrase, &subcommand_policy, &subcommand_learn,	 &subcommand_trust,
 	&subcommand_session,	&subcommand_doctor, &subcommand_import,	 &subcommand_completion,
-	&subcommand_env,	&subcommand_tool,
+	&subcommand_env,	&subcommand_tool,   &subcommand_changes, &subcommand_review,
 };
 
 static const struct {

@@ -28,7 +28,7 @@ static int make_environment(const char *repository, char *env[ENVIRONMENT])
 	static const char *const fixed[] = {
 		"PATH=/usr/bin:/bin",	    "HOME=/nonexistent",	   "LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1",    "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null",	   "GIT_NO_LAZY_FETCH=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/nonexistent", "GIT_NO_LAZY_FETCH=1",
 		"GIT_TERMINAL_PROMPT=0"
 	};
 	bool hook = getenv("GIT_QUARANTINE_PATH") != NULL;
@@ -60,12 +60,15 @@ static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[
 
 	for (; *words && n < PLUMBING_WORDS + 7; words++)
 		argv[n++] = *words;
+	e = *words ? -E2BIG : e;
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	posix_spawn_file_actions_init(&acts);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigdefault(&attr, &set);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	/* What git says of a name or of a damaged object has the agent's bytes in it. */
+	posix_spawn_file_actions_addopen(&acts, 2, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_adddup2(&acts, fds[0], 0);
 	posix_spawn_file_actions_adddup2(&acts, fds[1], 1);
 	if (fds[2] >= 0)

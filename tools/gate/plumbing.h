@@ -24,7 +24,7 @@ struct plumbing {
 	FILE *from, *to;
 };
 
-#define PLUMBING_WORDS 24
+#define PLUMBING_WORDS 32
 /* Starts `git WORDS...`, ended by NULL.  With input, `to` is open.  order: a descriptor that it gets as
  * /dev/fd/3, or -1.  0 or -errno; then plumbing_end(). */
 int plumbing_start(struct plumbing *p, const struct depot *d, const char *const words[], bool input,

@@ -1,0 +1,99 @@
+/* The card of a question about a push: see change.h. */
+#include <string.h>
+
+#include "policy/system/cleanup.h"
+
+#include "tools/base/output.h"
+
+#include "plumbing.h"
+#include "view.h"
+
+#define NAMES_MAX 12 /* of a line; how many more there are is told */
+
+/* A line of files for which `say` has a word; each with it in brackets. */
+static void print_some(FILE *f, const struct view *v, const char *head,
+		       const char *(*say)(const struct view_file *))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_files; i++) {
+		const char *what = v->files[i].status == 'H' ? NULL : say(&v->files[i]);
+		_cleanup_free_ char *path = what ? text_visible(v->files[i].path) : NULL;
+
+		if (!what)
+			continue;
+		if (n++ < NAMES_MAX)
+			fprintf(f, "%s%s (%s)", n == 1 ? head : ", ", path ?: "?", what);
+	}
+	if (n > NAMES_MAX)
+		fprintf(f, " and %zu more", n - NAMES_MAX);
+	if (n > 0)
+		fputc('\n', f);
+}
+
+static const char *say_runner(const struct view_file *f)
+{
+	return f->runner;
+}
+
+/* What is no ordinary file, or becomes a program. */
+static const char *say_special(const struct view_file *f)
+{
+	const char *kind = view_kind(f);
+
+	if (f->status != 'D' && f->added < 0 && !*kind)
+		return "binary";
+	return f->status == 'D' || strcmp(kind, "executable") == 0 || !*kind ? NULL : kind;
+}
+
+static const char *say_removed(const struct view_file *f)
+{
+	return f->status == 'D' ? "removed" : NULL;
+}
+
+static void print_hiding(FILE *f, const struct view *v)
+{
+	for (size_t i = 0; i < v->n_files; i++) {
+		const char *const words[] = { "cat-file", "blob", v->files[i].new_oid, NULL };
+		const char *path = v->files[i].path,
+			   *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+		_cleanup_free_ char *text = NULL, *shown = NULL;
+		size_t len;
+
+		if (strcmp(name, ".gitattributes") != 0 || oid_is_none(v->files[i].new_oid) ||
+		    plumbing_read(&v->depot, words, NULL, 1u << 20, &text, &len) < 0 || view_hides(text) == 0)
+			continue;
+		shown = text_visible(path);
+		fprintf(f, "attributes that hide or change files: %s:%u (not obeyed here)\n", shown ?: "?",
+			view_hides(text));
+	}
+}
+
+char *change_card(const struct change *c, const char *git)
+{
+	_cleanup_free_ char *ref = text_visible(c->ref), *url = text_visible(c->url);
+	char *text = NULL;
+	size_t size;
+	struct view v;
+	int e = view_make(c, git, &v);
+	FILE *f = e == 0 && ref && url ? open_memstream(&text, &size) : NULL;
+
+	if (f) {
+		fprintf(f, "change %u: %zu commit%s, %zu file%s, +%lu -%lu lines, to %s of %s\n", c->number,
+			v.n_commits, v.n_commits == 1 ? "" : "s", v.n_files - v.n_earlier,
+			v.n_files - v.n_earlier == 1 ? "" : "s", v.added, v.deleted, ref, url);
+		print_some(f, &v, "runs later: ", say_runner);
+		print_some(f, &v, "special: ", say_special);
+		print_some(f, &v, "removed: ", say_removed);
+		print_hiding(f, &v);
+		if (v.n_earlier > 0)
+			fprintf(f, "earlier versions in the history: %zu\n", v.n_earlier);
+		fprintf(f, "to see it: pale review %u\n", c->number);
+		if (fclose(f) != 0) {
+			free(text);
+			text = NULL;
+		}
+	}
+	view_done(&v);
+	return text;
+}
