@@ -90,7 +90,8 @@ PURE_SRC := $(filter $(PURE:%=%/%),$(POLICY_SRC))
 PRELOAD_SRC := $(call in_rooms,preload)
 HELPER_SRC := $(call in_rooms,helper)
 REMOTE_SRC := $(wildcard tools/remote/*.c)
-TOOLS_SRC := $(filter-out $(REMOTE_SRC),$(call in_rooms,tools))
+TOOLS_SRC := $(filter-out $(REMOTE_SRC) tools/gate/serve/%,$(call in_rooms,tools))
+GATE_SRC := $(call in_rooms,tools/gate/serve)
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 VICTIM_SRC := $(sort $(wildcard tests/victims/*.c))
 
@@ -98,6 +99,7 @@ obj = $(patsubst %.S,$(B)/%.o,$(patsubst %.c,$(B)/%.o,$(1)))
 POLICY_OBJ := $(call obj,$(POLICY_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC))
 TOOLS_OBJ := $(call obj,$(TOOLS_SRC) tools/import/templates.S tools/commands/machine/texts.S)
+GATE_OBJ := $(call obj,$(GATE_SRC))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 # Tools of agents are judged by the supervisor and the helper alone.
 SO_OBJ := $(patsubst %.c,$(B)/so/%.o,$(filter-out policy/judge/eval_tool.c,$(PURE_SRC)) $(PRELOAD_SRC))
@@ -115,7 +117,7 @@ $(B)/libldns.a: Makefile
 	$(Q)objcopy --wildcard $(LDNS_CRYPTO:%=--weaken-symbol='%_*') --weaken-symbol='MD5' --weaken-symbol='HMAC' --weaken-symbol='SHA*' \
 		$$($(CC) -print-file-name=libldns.a) $@
 
-PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/libpale.so $(B)/git-remote-pale
+PROGRAMS := $(B)/pale $(B)/pale-helper $(B)/pale-gate $(B)/git-remote-pale $(B)/libpale.so
 
 # Hooks of agents that are files; they stand beside libpale.so.
 HOOKS := $(B)/tool-opencode.js
@@ -166,6 +168,10 @@ $(B)/pale-helper: $(SANITIZE) $(HELPER_OBJ) $(B)/libpolicy.a
 $(B)/git-remote-pale: $(SANITIZE) $(call obj,$(REMOTE_SRC)) $(B)/libpolicy.a
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy)
+# Of the tools, it links what it calls.
+$(B)/pale-gate: $(SANITIZE) $(GATE_OBJ) $(B)/libtools.a $(B)/libpolicy.a
+	$(call note,LD)
+	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_policy) -lpthread
 
 $(B)/libpale.so: $(SO_OBJ) $(B)/exports.map
 	$(call note,LD)
@@ -506,6 +512,7 @@ install: all
 	[ ! -u $(LIBEXEC)/pale-helper ] || chmod ug-s $(LIBEXEC)/pale-helper
 	$(call replace,0755,$(B)/pale-helper,$(LIBEXEC)/pale-helper)
 	$(call replace,0755,$(B)/git-remote-pale,$(LIBEXEC)/git-remote-pale)
+	$(call replace,0755,$(B)/pale-gate,$(LIBEXEC)/pale-gate)
 	install -m 0644 $(MAN1) $(MAN)/man1
 	for n in pending deny turn; do ln -sf pale-approve.1 $(MAN)/man1/pale-$$n.1; done
 	ln -sf pale-grants.1 $(MAN)/man1/pale-revoke.1
@@ -540,7 +547,7 @@ endef
 
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
-	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(LIBEXEC)/pale-helper $(LIBEXEC)/git-remote-pale
+	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(addprefix $(LIBEXEC)/,pale-helper pale-gate git-remote-pale)
 	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1)
 	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)
@@ -601,7 +608,7 @@ help:
 	@echo 'make race       a million tries each to win a race against the supervisor'
 	@echo 'make bench      ratios to bare execution make format      clang-format'
 
--include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
+-include $(shell find $(B)/bumped -name '*.d' 2>/dev/null) $(FUZZ_OBJ:.o=.d) $(FUZZ_DNS_OBJ:.o=.d) $(POLICY_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) $(TOOLS_OBJ:.o=.d) $(GATE_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(SO_OBJ:.o=.d) $(FAKED_OBJ:.o=.d)
 
 .PHONY: all tests check check-quick nightly vm html try agents race compat parity bench asan fuzz cov lint-code format format-check deps deps-build deps-try deps-bench deps-fuzz deps-vm deps-lint deps-compat deps-deb deps-dist deb deb-check dist dist-check install uninstall clean help
 .DELETE_ON_ERROR:

@@ -67,6 +67,7 @@ int filter_build(const struct filter_setup *s, struct sock_fprog *ret);
 /* What a rule grants on its path and everything below. */
 #define FLOOR_READ  1u
 #define FLOOR_WRITE 2u /* read, write, create, remove, truncate, rename in and out */
+#define FLOOR_RMDIR 4u /* remove directories and move them: no floor of a session has this */
 
 struct floor_rule {
 	char *path;

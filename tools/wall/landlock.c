@@ -5,8 +5,8 @@
  * two.  EXECUTE: a program must be readable to be executed, and ld.so or a memfd would get around the
  * right.  IOCTL_DEV: the kernel checks it at every open of a device; the filter denies the dangerous
  * ioctls.  Ports have no rule at all: the supervisor, outside the domain, connects and binds.  REMOVE_DIR
- * has no rule either, and no directory can be moved without it: the supervisor moves directories after it
- * has checked what lies in them (rename.c).
+ * has no rule in a session either, and no directory can be moved without it: the supervisor moves directories
+ * after it has checked what lies in them (rename.c).
  */
 #include "landlock.h"
 
@@ -37,7 +37,7 @@ static const struct right {
 	{ 1, RIGHT_FS, LL_FS_READ_FILE, FLOOR_READ, ON_ANY },
 	{ 1, RIGHT_FS, LL_FS_READ_DIR, FLOOR_READ, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_WRITE_FILE, FLOOR_WRITE, ON_ANY },
-	{ 1, RIGHT_FS, LL_FS_REMOVE_DIR, 0, ON_DIR },
+	{ 1, RIGHT_FS, LL_FS_REMOVE_DIR, FLOOR_RMDIR, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_REMOVE_FILE, FLOOR_WRITE, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SYM, FLOOR_WRITE, ON_DIR },
 	{ 1, RIGHT_FS, LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO, FLOOR_WRITE, ON_DIR },

@@ -146,7 +146,7 @@ static int show_json(const struct options *o, const struct change *c, struct vie
 {
 	_cleanup_free_ char *patch = NULL;
 	json_t *j = change_to_json(c, v);
-	size_t len;
+	size_t len = 0;
 	int e = j ? 0 : -EIO;
 
 	if (e == 0 && o->patch)
