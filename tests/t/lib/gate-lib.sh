@@ -38,8 +38,10 @@ gate_ready() {
 	mkdir -p "$S/bin" "$STATE"
 	printf '#!/bin/sh\nexec python3 "%s/t/git-remote-pale.py" "$@"\n' "$T_BASE" >"$S/bin/git-remote-pale"
 	chmod 755 "$S/bin/git-remote-pale"
+	# by its words it is known among those of other tests
+	cp "$T_STAGE/libexec/pale/pale-gate" "$S/bin/" || fail "no pale-gate"
 	export PATH="$S/bin:$PATH" GATE_ORDER=$S/order GATE_LOG=$S/gate.log GATE_ANSWER=yes \
-		GATE_PROGRAM=$T_STAGE/libexec/pale/pale-gate
+		GATE_PROGRAM=$S/bin/pale-gate
 	order
 }
 
@@ -64,4 +66,18 @@ said() {
 j = json.loads(open(sys.argv[1]).read().splitlines()[-1])
 for key in sys.argv[2:]: j = j[key]
 print(j)' "$GATE_LOG" "$@"
+}
+
+# Answers what waits: go ANSWER, with GATE_ANSWER="wait $S/go".
+go() {
+	echo "$1" >"$S/go.new" && mv "$S/go.new" "$S/go"
+}
+
+# The pids of this test's processes whose words match; all of them name its scratch directory, or its port.
+those() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		{ tr '\0' ' ' <"$dir/cmdline" | grep -E -- "$1" | grep -qE "$S/|:$PORT/"; } 2>/dev/null && echo "${dir#/proc/}"
+	done
+	return 0
 }

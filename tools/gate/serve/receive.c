@@ -124,7 +124,7 @@ static const char *judge(struct push *p, struct command *c)
 	if (removes && !own)
 		return "only branches of the session itself are removed";
 	if (removes)
-		return *old ? NULL : "there is no such branch";
+		return *old ? NULL : "the session has no such branch";
 	if (strcmp(c->ref, c->target) == 0 && strcmp(oid_is_none(c->old) ? "" : c->old, old) != 0)
 		return "the branch moved meanwhile; fetch, and push again";
 	if (!git_says(p,
