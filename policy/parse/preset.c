@@ -12,7 +12,8 @@
 	X(security_v0, "security-v0", false, false)                                                          \
 	X(review, "review", true, true)                                                                      \
 	X(ci, "ci", true, true)                                                                              \
-	X(bridge, "bridge", true, false)
+	X(bridge, "bridge", true, false)                                                                     \
+	X(controller, "controller", true, true)
 
 #define DECLARE(id, name, agents, home)                                                                      \
 	extern const char preset_##id##_begin[] __attribute__((visibility("hidden"))),                       \

@@ -14,6 +14,7 @@ preset_\id\()_end:
 	preset review, "policy/presets/review.ini"
 	preset ci, "policy/presets/ci.ini"
 	preset bridge, "policy/presets/bridge.ini"
+	preset controller, "policy/presets/controller.ini"
 	preset home, "policy/presets/home.ini"
 
 	.macro profile id

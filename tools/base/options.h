@@ -49,7 +49,7 @@ struct options {
 	bool floor, list;
 	bool force, observe, unverified, effective;
 	const char *from, *output, *ledger; /* import, learn */
-	const char *timeout;
+	const char *timeout, *clone;
 	struct option_words limits;
 	bool now;
 	bool stat, patch; /* changes */
@@ -86,7 +86,8 @@ struct opt {
 /* The options that choose the policy: the same for run, explain and policy show. */
 #define OPTS_POLICY                                                                                          \
 	OPT_VALUE("policy", 'p', "FILE", policy, "use FILE in place of the user's policy"),                  \
-		OPT_VALUE("preset", 0, "NAME", preset, "agent, security-v0, review, ci or bridge"),          \
+		OPT_VALUE("preset", 0, "NAME", preset,                                                       \
+			  "agent, security-v0, review, ci, bridge or controller"),                           \
 		OPT_VALUE("mode", 0, "MODE", mode, "none, read-only, workspace-write or danger"),            \
 		OPT_VALUE("workspace", 'w', "DIR", workspace, "the workspace (default: here)"),              \
 		OPT_VALUE("agent", 0, "NAME", agent,                                                         \

@@ -29,6 +29,7 @@
 #include "tools/ledgers/heads.h"
 #include "tools/sessions/sessions.h"
 #include "tools/sessions/worked.h"
+#include "tools/run/gate/clone.h"
 #include "tools/supervisor/entries/moves.h"
 
 #include "agentname.h"
@@ -495,6 +496,7 @@ __attribute__((noinline)) static int run_command(const struct options *given, in
 			 .warden = { .fd = -1 },
 			 .launch = { .pid = -1, .fd = -1, .ring_fd = -1 },
 			 .terminal = { .fd = -1, .link = -1 } };
+	char cloned[PATH_MAX];
 	int code;
 
 	policy_init(&r.policy);
@@ -502,6 +504,14 @@ __attribute__((noinline)) static int run_command(const struct options *given, in
 		talk("run needs a command: pale run [options] -- CMD...");
 		return EXIT_PALE;
 	}
+	if (o.clone && session_around()) {
+		talk("--clone is for a session of its own: inside one use git clone");
+		return EXIT_PALE;
+	}
+	if (o.clone && clone_before(o.clone, o.workspace, cloned) < 0)
+		return EXIT_PALE;
+	if (o.clone)
+		o.workspace = cloned;
 	if (!session_around() && prompt_wish() == PROMPT_NO)
 		o.no_prompt = true;
 	if (o.agent)
@@ -539,6 +549,7 @@ static const struct opt opts[] = {
 	OPT_KEEP_HOME,
 	OPT_FLAG("allow-unhooked", 0, allow_unhooked, "run programs that the preload cannot hold, unfenced"),
 	OPT_VALUE("timeout", 0, "TIME", timeout, "end it after so long, as in 30s, 20m or 2h"),
+	OPT_VALUE("clone", 0, "URL[#BRANCH]", clone, "clone it first, as you; it is the workspace then"),
 	OPT_WORDS("limit", 0, "KEY=VALUE", limits,
 		  "lower a limit: memory=4G, cpu=200%, processes, files, file_size, time"),
 	OPT_VALUE("level", 0, "LEVEL", level, "full (the default), strict or hooks"),

@@ -308,7 +308,7 @@ static const struct opt opts[] = {
 	OPT_FLAG("project", 0, for_project, "write .pale/policy.ini here in place of the user's policy"),
 	OPT_VALUE("agent", 0, "NAME", agent, "the agent that will be run"),
 	OPT_VALUE("preset", 0, "NAME", preset,
-		  "what the policy lies on: agent, security-v0, review, ci or bridge"),
+		  "what the policy lies on: agent, security-v0, review, ci, bridge or controller"),
 	OPT_FLAG("force", 0, force, "in place of a policy that is there; the old one is kept beside it"),
 	OPT_FLAG("dry-run", 'n', dry_run, "write nothing, show the policy"),
 	OPT_JSON,
