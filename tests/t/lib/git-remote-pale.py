@@ -2,7 +2,7 @@
 
 GATE_ORDER is a file with the order, of which service and url are added here; GATE_LOG gets what the gate says, a
 line each.  GATE_ANSWER: `yes`, `no TEXT`, `eof`, or `wait FILE`, whose content is the answer once it is there.
-GATE_PROGRAM is pale-gate.  GATE_SECRETS: values for the descriptor that goes with the order, separated by commas."""
+GATE_PROGRAM is pale-gate; GATE_URL stands for the URL.  GATE_SECRETS: values for the descriptor that goes with the order, separated by commas."""
 
 import array
 import json
@@ -43,6 +43,7 @@ def supervise(link, order, secrets, log, words):
 
 
 def start(service, url):
+    url = os.environ.get("GATE_URL", url)
     order = json.load(open(os.environ["GATE_ORDER"])) | {"service": service, "url": url}
     ours, theirs = socket.socketpair()
     link, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
