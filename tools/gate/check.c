@@ -202,7 +202,7 @@ static int check_entry(struct checks *ck, const char *path, const struct item *e
 	int r = set_add(&ck->paths, path);
 
 	if (r > 0) {
-		check_path(ck, path);
+		check_name(ck, path);
 		check_secrets(ck, path, path, strlen(path), NULL);
 		r = e->mode == MODE_TREE ? 0 : limit_of_files(ck, path);
 	}
@@ -266,6 +266,11 @@ static int walk(struct checks *ck, const char *dir, const struct trees *t, unsig
 	size_t at = 0;
 	int r = all ? batch_get(&ck->batch, t->oid, OBJECT_MAX, &all[0]) : -ENOMEM;
 
+	/* Below the top git writes none; such trees could unfold for very long without any file to count. */
+	if (r == 0 && depth > 0 && all[0].len == 0) {
+		check_finding(ck, dir, 0, "a directory without files");
+		r = STOPPED;
+	}
 	for (size_t i = 0; i < t->n && r == 0; i++)
 		if (*t->parent[i])
 			r = batch_get(&ck->batch, t->parent[i], OBJECT_MAX, &all[1 + i]);

@@ -26,7 +26,7 @@ void check_finding(struct checks *ck, const char *path, unsigned line, const cha
 unsigned check_line(const char *text, size_t at);
 
 /* check_names.c: judges a path, what a link names, and the URLs of .gitmodules (0 or -errno). */
-void check_path(struct checks *ck, const char *path);
+void check_name(struct checks *ck, const char *path);
 void check_link(struct checks *ck, const char *path, const char *target, size_t len);
 int check_modules(struct checks *ck, const char *path, const char *oid, const struct object *blob);
 

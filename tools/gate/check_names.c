@@ -92,7 +92,7 @@ static void check_deny(struct checks *ck, const char *path)
 	}
 }
 
-void check_path(struct checks *ck, const char *path)
+void check_name(struct checks *ck, const char *path)
 {
 	const char *why = unseen_in(path);
 
