@@ -21,6 +21,7 @@ static const struct subcommand *const subcommands[] = {
 	&subcommand_passphrase, &subcommand_policy, &subcommand_learn,	 &subcommand_trust,
 	&subcommand_session,	&subcommand_doctor, &subcommand_import,	 &subcommand_completion,
 	&subcommand_env,	&subcommand_tool,   &subcommand_changes, &subcommand_review,
+	&subcommand_push,
 };
 
 static const struct {

@@ -112,7 +112,7 @@ extern const struct subcommand subcommand_run, subcommand_explain, subcommand_li
 	subcommand_grants, subcommand_revoke, subcommand_pending, subcommand_approve, subcommand_deny,
 	subcommand_turn, subcommand_trust, subcommand_policy, subcommand_session, subcommand_doctor,
 	subcommand_passphrase, subcommand_watch, subcommand_init, subcommand_import, subcommand_learn,
-	subcommand_tool, subcommand_changes, subcommand_review;
+	subcommand_tool, subcommand_changes, subcommand_review, subcommand_push;
 extern const struct subcommand subcommand_completion;
 
 /* The i-th subcommand, or NULL after the last. */

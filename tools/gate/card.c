@@ -5,6 +5,7 @@
 
 #include "tools/base/output.h"
 
+#include "courier.h"
 #include "plumbing.h"
 #include "view.h"
 
@@ -71,7 +72,8 @@ static void print_hiding(FILE *f, const struct view *v)
 
 char *change_card(const struct change *c, const char *git)
 {
-	_cleanup_free_ char *ref = text_visible(c->ref), *url = text_visible(c->url);
+	_cleanup_free_ char *ref = text_visible(c->ref), *shown = courier_shown(c->url),
+			    *url = text_visible(shown ?: "?");
 	char *text = NULL;
 	size_t size;
 	struct view v;

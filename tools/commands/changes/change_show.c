@@ -6,13 +6,16 @@
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
+#include "tools/gate/courier.h"
 
 #include "changes.h"
 
 json_t *change_facts(const struct change *c)
 {
+	_cleanup_free_ char *url = courier_shown(c->url);
+
 	return json_pack("{si, ss, so, so, so, so, so, ss, ss, ss, sI, so}", "number", (int)c->number,
-			 "state", change_state_name(c->state), "url", json_text(c->url), "ref",
+			 "state", change_state_name(c->state), "url", json_text(url), "ref",
 			 json_text(c->ref), "asked", json_text(c->asked), "session", json_text(c->session),
 			 "agent", json_text(c->agent), "old", c->old_oid, "new", c->new_oid, "base", c->base,
 			 "made", (json_int_t)c->made, "text", json_text(c->text));
@@ -27,6 +30,7 @@ static void print_field(const char *name, const char *value)
 
 static void print_facts(const struct change *c, const struct view *v)
 {
+	_cleanup_free_ char *url = courier_shown(c->url);
 	char made[32];
 	struct tm tm;
 
@@ -35,7 +39,7 @@ static void print_facts(const struct change *c, const struct view *v)
 	printf("%schange %u%s, %s, of %s\n", paint_on(stdout, PAINT_BOLD), c->number, paint_off(stdout),
 	       change_state_name(c->state), made);
 	print_field("to", c->ref);
-	print_field("of", c->url);
+	print_field("of", url ?: "?");
 	if (strcmp(c->asked, c->ref) != 0)
 		print_field("asked", c->asked);
 	print_field("session", c->session);
