@@ -516,6 +516,7 @@ install: all
 	install -m 0644 $(MAN1) $(MAN)/man1
 	for n in pending deny turn; do ln -sf pale-approve.1 $(MAN)/man1/pale-$$n.1; done
 	ln -sf pale-grants.1 $(MAN)/man1/pale-revoke.1
+	for n in review push; do ln -sf pale-changes.1 $(MAN)/man1/pale-$$n.1; done
 	install -m 0644 $(MAN5) $(MAN)/man5
 	install -m 0644 $(MAN7) $(MAN)/man7
 	install -m 0644 $(MAN8) $(MAN)/man8
@@ -548,7 +549,7 @@ endef
 # What sessions wrote and what the administrator wrote stays: /var/lib/pale, /etc/pale, the user.
 uninstall:
 	rm -f $(BIN)/pale $(LIB)/libpale.so $(HOOKS:$(B)/%=$(LIB)/%) $(addprefix $(LIBEXEC)/,pale-helper pale-gate git-remote-pale)
-	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1)
+	rm -f $(addprefix $(MAN)/man1/pale-,pending.1 deny.1 turn.1 revoke.1 review.1 push.1)
 	rm -f $(foreach n,1 5 7 8,$(addprefix $(MAN)/man$(n)/,$(notdir $(MAN$(n)))))
 	rm -f $(COMPLETIONS)
 	@for f in $(SYSTEM_FILES); do [ ! -e "$$f" ] || { head -1 "$$f" | grep -qxF '$(OWNED)' && rm -f "$$f"; } || \

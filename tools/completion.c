@@ -14,7 +14,9 @@
 
 #include "tools/base/options.h"
 #include "tools/base/output.h"
+#include "tools/base/paths.h"
 #include "tools/commands/operator/pending.h"
+#include "tools/gate/change.h"
 #include "tools/ledgers/ledgers.h"
 #include "tools/sessions/sessions.h"
 
@@ -97,6 +99,26 @@ static void offer_questions(struct line *l)
 static void offer_grants(struct line *l)
 {
 	grants_each(offer_named, l);
+}
+
+/* Numbers of changes, each with where it goes. */
+static void offer_changes(struct line *l)
+{
+	unsigned last = 0;
+	struct dirs dirs;
+
+	if (dirs_find(&dirs) < 0 || change_last(dirs.state, &last) < 0)
+		return;
+	for (unsigned n = 1; n <= last; n++) {
+		_cleanup_free_ char *ref = NULL;
+		struct change c;
+		char word[16];
+
+		snprintf(word, sizeof(word), "%u", n);
+		if (change_load(dirs.state, n, &c) == 0 && (ref = text_visible(c.ref)))
+			offer(l, word, ref);
+		change_done(&c);
+	}
 }
 
 static void offer_agents(const struct line *l)
@@ -210,9 +232,9 @@ static const struct {
 	const struct subcommand *sub;
 	void (*fn)(struct line *l);
 } named[] = {
-	{ &subcommand_approve, offer_questions },
-	{ &subcommand_deny, offer_questions },
-	{ &subcommand_revoke, offer_grants },
+	{ &subcommand_approve, offer_questions }, { &subcommand_deny, offer_questions },
+	{ &subcommand_revoke, offer_grants },	  { &subcommand_changes, offer_changes },
+	{ &subcommand_review, offer_changes },	  { &subcommand_push, offer_changes },
 };
 
 static void offer_operand(struct line *l, const struct subcommand *sub, size_t before)

@@ -27,12 +27,12 @@ const char *change_state_name(enum change_state s)
 	return (size_t)s < NELEM(states) ? states[s] : "?";
 }
 
-/* Opens STATE/gate/changes, made where it is missing. */
-static int open_store(const char *state_dir)
+/* Opens STATE/gate/changes; made: where it is missing, it is made. */
+static int open_store(const char *state_dir, bool made)
 {
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/gate/changes", state_dir), fd;
-	int e = n < (int)sizeof(path) ? dir_make(path) : -ENAMETOOLONG;
+	int e = n >= (int)sizeof(path) ? -ENAMETOOLONG : made ? dir_make(path) : 0;
 
 	if (e < 0)
 		return e;
@@ -135,9 +135,10 @@ static int last_in(int store, unsigned *ret)
 
 int change_last(const char *state_dir, unsigned *ret)
 {
-	_cleanup_close_ int store = open_store(state_dir);
+	_cleanup_close_ int store = open_store(state_dir, false);
 
-	return store < 0 ? store : last_in(store, ret);
+	*ret = 0;
+	return store == -ENOENT ? 0 : store < 0 ? store : last_in(store, ret);
 }
 
 /* --- a new change --- */
@@ -195,7 +196,7 @@ static int write_refs(const struct depot *d, const struct change *c)
 int change_make(const char *state_dir, const char *git, struct change *c)
 {
 	const struct depot d = { git, c->repository };
-	_cleanup_close_ int store = open_store(state_dir), lock = -1;
+	_cleanup_close_ int store = open_store(state_dir, true), lock = -1;
 	int e;
 
 	if (store < 0)
@@ -221,7 +222,7 @@ int change_make(const char *state_dir, const char *git, struct change *c)
 
 int change_settle(const char *state_dir, struct change *c, enum change_state s, const char *text)
 {
-	_cleanup_close_ int store = open_store(state_dir);
+	_cleanup_close_ int store = open_store(state_dir, true);
 	char *copy = strdup(text ?: "");
 
 	if (store < 0 || !copy) {
