@@ -2,7 +2,7 @@
  * The checks of a push: each row makes commits with git, as an agent would, or builds trees that git itself
  * would not write, and says what the checks must print.
  */
-#include "tools/gate/check.h"
+#include "tools/gate/checks.h"
 
 #include <check.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 #include "tools/base/output.h"
 
-#include "check_impl.h"
+#include "checks_impl.h"
 
 /* Characters that a screen does not show, or by which it shows others in another order. */
 static const struct {

@@ -12,7 +12,7 @@
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
 
-#include "check_impl.h"
+#include "checks_impl.h"
 
 #define VALUES_MAX (1u << 20)
 #define VALUE_MIN  6 /* shorter ones stand in any text */

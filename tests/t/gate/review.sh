@@ -246,7 +246,8 @@ t_forged() {
 		    1      1 |  nothing
 		commit 0000000000000000000000000000000000000000
 	END
-	git -c user.name="$(printf 'Tess\033[0m <good@example.org>  ')" -c user.email='x> 1 +0000' commit -q --allow-empty -m two
+	git -c user.name="$(printf 'Tess\033[0m <good@example.org>  ')" -c user.email='x> 1 +0000' \
+		commit -q --allow-empty -m two
 	shown
 	out_has "|+ -- a/Makefile"
 	out_has "|+ ++ b/Makefile"
@@ -275,9 +276,10 @@ t_messages() {
 	tree=$(git rev-parse 'main^{tree}') base=$(git rev-parse main)
 	who='Tess <t@example.org> 1700000000 +0000'
 	make() { git hash-object -t commit -w --stdin --literally; }
-	c=$(printf 'tree %s\nparent %s\nauthor %s\ncommitter %s\n\nseen\n\0after the NUL\n' "$tree" "$base" "$who" "$who" | make)
-	c=$(printf 'tree %s\nparent %s\nauthor %s\ncommitter Mallory <m@example.org> 1 +0000\nencoding UTF-7\n\nsecond +ADw- \033[7m\rline\n' \
-		"$tree" "$c" "$who" | make)
+	c=$({ printf 'tree %s\nparent %s\nauthor %s\ncommitter %s\n' "$tree" "$base" "$who" "$who"
+		printf '\nseen\n\0after the NUL\n'; } | make)
+	c=$({ printf 'tree %s\nparent %s\nauthor %s\n' "$tree" "$c" "$who"
+		printf 'committer Mallory <m@example.org> 1 +0000\nencoding UTF-7\n\nsecond +ADw- \033[7m\rline\n'; } | make)
 	NEW=$c shown
 	out_has '\x00after the NUL'
 	out_has 'second +ADw- \x1b[7m\x0dline'
@@ -304,7 +306,8 @@ t_kinds() {
 	git rm -q src/f6.c
 	mkdir -p a/b/c/d/e/f && echo deep >a/b/c/d/e/f/g
 	git add -A
-	git update-index --add --cacheinfo "160000,$(git rev-parse main),sub" --add --cacheinfo "100644,$(git hash-object -w /dev/null),.gitmodules"
+	git update-index --add --cacheinfo "160000,$(git rev-parse main),sub" \
+		--add --cacheinfo "100644,$(git hash-object -w /dev/null),.gitmodules"
 	git commit -qm kinds
 	NEW=$(git rev-parse HEAD) shown
 	out_has "R  src/f1.c => src/moved.c  +0 -0"

@@ -1,6 +1,7 @@
 /*
- * pale changes, pale review: what sessions pushed to the gate, from the real git in the gate's repository,
- * escaped.
+ * Commands about changes: `pale changes`, `pale review` and `pale push`.
+ *
+ * What they show comes from the real git in the gate's repository, and is escaped.
  */
 #include <errno.h>
 #include <string.h>

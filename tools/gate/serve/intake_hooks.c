@@ -12,7 +12,7 @@
 #include "policy/system/system.h"
 
 #include "tools/base/output.h"
-#include "tools/gate/check.h"
+#include "tools/gate/checks.h"
 
 #include "service.h"
 

@@ -5,8 +5,8 @@
  * They look at each commit that the remote's branches lack, not only at the last one: what one commit adds
  * and the next removes would leave with the push, too.
  */
-#ifndef PALE_CHECK_H
-#define PALE_CHECK_H
+#ifndef PALE_CHECKS_H
+#define PALE_CHECKS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
-/* What the checks share: see check.h. */
-#ifndef PALE_CHECK_IMPL_H
-#define PALE_CHECK_IMPL_H
+/* What the checks share: see checks.h. */
+#ifndef PALE_CHECKS_IMPL_H
+#define PALE_CHECKS_IMPL_H
 
-#include "check.h"
+#include "checks.h"
 #include "plumbing.h"
 
 struct needles;

@@ -1,5 +1,5 @@
 /*
- * The checks of a push: see check.h.  They walk the trees of each new commit, as far as these differ from
+ * The checks of a push: see checks.h.  They walk the trees of each new commit, as far as these differ from
  * those of all its parents, and count while they walk: a tree that unfolds into very many paths ends at the
  * limit.
  */
@@ -14,7 +14,7 @@
 
 #include "tools/base/output.h"
 
-#include "check_impl.h"
+#include "checks_impl.h"
 
 #define ENTRIES_MAX  100000 /* entries of trees, directories counted in */
 #define FINDINGS_MAX 50
