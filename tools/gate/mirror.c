@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -87,6 +88,52 @@ static int lock_repository(struct gate *g, bool sha256)
 		return fd;
 	(void)close(fd);
 	return r < 0 && r != -1 ? r : -errno;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st;
+	(void)type;
+	(void)f;
+	(void)remove(path);
+	return 0;
+}
+
+void gate_remove(const char *path)
+{
+	(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Removes what begins with that and is older than that. */
+static void sweep(const char *where, const char *begins, time_t age)
+{
+	_cleanup_dir_ DIR *dir = opendir(where);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char path[PATH_MAX + 512];
+		struct stat st;
+
+		if (strncmp(e->d_name, begins, strlen(begins)) == 0 &&
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    st.st_mtime <= time(NULL) - age) {
+			snprintf(path, sizeof(path), "%s/%s", where, e->d_name);
+			gate_remove(path);
+		}
+	}
+}
+
+/* What was killed, or found the disk full, leaves half a pack, a quarantine or a directory.  With the lock,
+ * no pack is on its way into the repository itself; a push may be, but none takes a day. */
+static void sweep_leftovers(const struct gate *g)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/objects/pack", g->repository);
+	sweep(path, "tmp_", 0);
+	snprintf(path, sizeof(path), "%s/objects", g->repository);
+	sweep(path, "tmp_objdir-", 24 * 3600);
+	sweep(g->dir, "intake.", 24 * 3600);
 }
 
 /* --- what the remote has, and what the mirror has --- */
@@ -176,8 +223,12 @@ int gate_refresh(struct gate *g, char why[WHY_MAX])
 		r = -EPERM;
 	else
 		r = read_mirror(g, &ours);
-	if (r == 0 && strcmp(ours, theirs) != 0)
-		return courier_fetch(g->git, g->url, g->repository, why) < 0 ? -EIO : set_head(g);
+	if (r == 0)
+		sweep_leftovers(g);
+	if (r == 0 && strcmp(ours, theirs) != 0 && courier_fetch(g->git, g->url, g->repository, why) < 0) {
+		sweep_leftovers(g);
+		return -EIO;
+	}
 	if (r == 0)
 		r = set_head(g);
 	if (r < 0 && strlen(why) < 64)

@@ -23,6 +23,8 @@ struct gate {
  * -errno with a sentence in why.
  */
 int gate_refresh(struct gate *g, char why[WHY_MAX]);
+/* Removes a directory with all that is in it, or a file. */
+void gate_remove(const char *path);
 /* What a ref is there, "" where it does not exist.  0 or -errno. */
 int gate_ref(const struct gate *g, const char *ref, char ret[GIT_HEX]);
 /* True where it has nothing that only a process in the intake's floor could have put there. */

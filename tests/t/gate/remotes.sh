@@ -138,7 +138,7 @@ t_refusals() {
 	python3 "$T_BASE/t/answers.py" "$S/port" &
 	until_true 10 test -e "$S/port" || fail "no server"
 	local http="http://127.0.0.1:$(cat "$S/port")"
-	refused_by "$http/401/a.git" '127.0.0.1 wants a user name and a password, and your git has none for it; set a credential'
+	refused_by "$http/401/a.git" '127.0.0.1 wants a user name and a password, and your git has none for it; set a'
 	refused_by "http://me:hunter2@${http#http://}/401/a.git" '127.0.0.1 refused your credentials (401)'
 	err_lacks hunter2
 	refused_by "$http/403/a.git" '127.0.0.1 forbids it (403)'

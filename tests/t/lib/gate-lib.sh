@@ -12,9 +12,14 @@ upstream() {
 }
 
 served() {
-	PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	GIT_CONFIG_GLOBAL=/dev/null git daemon --reuseaddr --listen=127.0.0.1 --port="$PORT" --base-path="$S/srv" --export-all \
-		--enable=receive-pack >"$S/daemon.log" 2>&1 &
+	PORT=$(python3 -c '
+import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+	# its hooks are not the operator's
+	GIT_CONFIG_GLOBAL=/dev/null git daemon --reuseaddr --listen=127.0.0.1 --port="$PORT" --base-path="$S/srv" \
+		--export-all --enable=receive-pack >"$S/daemon.log" 2>&1 &
 	until_true 10 git ls-remote "git://127.0.0.1:$PORT/o.git" || fail "no git daemon"
 	URL=git://127.0.0.1:$PORT/o.git
 }

@@ -2,7 +2,8 @@
 
 GATE_ORDER is a file with the order, of which service and url are added here; GATE_LOG gets what the gate says, a
 line each.  GATE_ANSWER: `yes`, `no TEXT`, `eof`, or `wait FILE`, whose content is the answer once it is there.
-GATE_PROGRAM is pale-gate; GATE_URL stands for the URL.  GATE_SECRETS: values for the descriptor that goes with the order, separated by commas."""
+GATE_PROGRAM is pale-gate; GATE_URL stands for the URL.  GATE_SECRETS: values for the descriptor that goes with the
+order, separated by commas."""
 
 import array
 import json

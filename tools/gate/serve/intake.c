@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -314,15 +313,6 @@ static int make_own(const struct service *s, char ret[PATH_MAX])
 	return r < 0 ? r : replace_file(dir, "HEAD", NULL, 0600, "ref: refs/heads/main\n", 21);
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *f)
-{
-	(void)st;
-	(void)type;
-	(void)f;
-	(void)remove(path);
-	return 0;
-}
-
 /* --- start and end --- */
 
 /* What the hooks have to know, and nothing of the operator's. */
@@ -438,8 +428,10 @@ int intake_start(const struct service *s, bool push, struct intake *ret, char wh
 	if (r == 0)
 		r = w.full ? -E2BIG : start(s, push, self, &w, ret);
 	if (r < 0)
-		snprintf(why, WHY_MAX, "git cannot be fenced here: %s",
+		snprintf(why, WHY_MAX, "the intake cannot be started: %s",
 			 r == -EINVAL ? "`fetch` of the policy names no refs" : landlock_why(r));
+	if (r < 0)
+		intake_end(ret, 0);
 	for (size_t i = 0; i < w.n_made; i++)
 		free(w.made[i]);
 	return r;
@@ -458,7 +450,7 @@ void intake_end(struct intake *in, int64_t ms)
 		(void)waitpid(in->pid, NULL, 0);
 	}
 	if (in->dir[0])
-		(void)nftw(in->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+		gate_remove(in->dir);
 	cleanup_close(&in->hook);
 	*in = (struct intake){ .pid = -1, .hook = -1 };
 }
