@@ -207,7 +207,7 @@ $(B)/faked.o: $(FAKED_OBJ)
 	$(Q)$(LD) -r -o $@ $^
 	$(Q)objcopy $(FAKED_KEEPS:%=--keep-global-symbol=%) $@
 
-$(B)/unit: $(UNIT_OBJ) $(B)/faked.o $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
+$(B)/unit: $(UNIT_OBJ) $(B)/faked.o $(filter-out %/pale_gate.o,$(GATE_OBJ)) $(B)/libtools.a $(B)/libpolicy.a | $(LDNS_OWN)
 	$(call note,LD)
 	$(Q)$(CC) $(PROG_LDFLAGS) -o $@ $^ $(LIBS_dns) $(LIBS_policy) -lmd -lpthread $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 

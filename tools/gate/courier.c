@@ -101,7 +101,8 @@ static char *ssh_command(const char *git)
 static int run_for(struct run *r, const char *git, const char *url, const char *const words[],
 		   char why[WHY_MAX])
 {
-	_cleanup_free_ char *ssh = ssh_command(git);
+	bool is_ssh = strncmp(url, "http", 4) != 0 && strncmp(url, "git:", 4) != 0;
+	_cleanup_free_ char *ssh = is_ssh ? ssh_command(git) : NULL;
 	char host[256];
 	int e;
 
@@ -111,7 +112,7 @@ static int run_for(struct run *r, const char *git, const char *url, const char *
 			 "HOST:PATH");
 		return -EINVAL;
 	}
-	e = ssh ? run_git(r, git, words, ssh) : -ENOMEM;
+	e = is_ssh && !ssh ? -ENOMEM : run_git(r, git, words, ssh);
 	if (e < 0)
 		snprintf(why, WHY_MAX, "git did not start: %s", strerror(-e));
 	else if (r->status < 0)

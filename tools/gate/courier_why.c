@@ -8,37 +8,12 @@
 
 #include "courier.h"
 
-/* The first that git says decides; all of them are English, since the courier runs in LC_ALL=C. */
+/* All of them are English, since the courier runs in LC_ALL=C. */
 static const struct {
 	const char *said, *means;
 } meanings[] = {
-	{ "terminal prompts disabled",
-	  "wants a user name and a password, and your git has none for it; set a "
-	  "credential helper (gh auth setup-git, or git config --global "
-	  "credential.helper)" },
-	{ "Authentication failed", "refused your credentials (401); log in again, or renew the token" },
-	{ "returned error: 401", "refused your credentials (401); log in again, or renew the token" },
-	{ "returned error: 403", "forbids it (403); your credentials lack the right to this repository" },
-	{ "returned error: 429", "has had too many requests (429); try again later" },
-	{ "returned error: 404",
-	  "has no such repository, or does not show it to you (404); check the URL and "
-	  "your credentials" },
-	{ "Permission denied (", "takes none of your SSH keys; add the key for it to ssh-agent" },
-	{ "Host key verification failed", "has an SSH key that your known_hosts does not have; connect once "
-					  "by hand with ssh" },
-	{ "ould not resolve host", "cannot be found: the name is not known" },
-	{ "unable to look up", "cannot be found: the name is not known" },
-	{ "certificate", "has a certificate that your git does not trust" },
-	{ "No space left on device", "could not be fetched: the disk is full" },
-	{ "fsck error", "sends an object that git's check refuses" },
-	{ "timed out", "does not answer" },
-	{ "unable to connect", "cannot be reached" },
-	{ "Failed to connect", "cannot be reached" },
-	{ "Connection refused", "cannot be reached" },
-	{ "repository not exported", "has no such repository, or does not show it to you" },
-	{ "does not appear to be a git repository", "has no such repository, or does not show it to you" },
-	{ "not found", "has no such repository, or does not show it to you (404); check the URL and your "
-		       "credentials" },
+#define MEANING(said, means) { said, means },
+#include "courier_why.def"
 };
 
 bool courier_takes(const char *url, char *ret_host, size_t size)

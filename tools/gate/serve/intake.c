@@ -43,52 +43,10 @@
 /* --- the filter --- */
 
 /* The kernel's own doors, other processes, and what would keep a process beyond its end. */
-static const int refused[] = { __NR_socket,
-			       __NR_socketpair,
-			       __NR_connect,
-			       __NR_bind,
-			       __NR_listen,
-			       __NR_accept,
-			       __NR_accept4,
-			       __NR_ptrace,
-			       __NR_process_vm_readv,
-			       __NR_process_vm_writev,
-			       __NR_pidfd_open,
-			       __NR_pidfd_getfd,
-			       __NR_kill,
-			       __NR_setsid,
-			       __NR_setpgid,
-			       __NR_unshare,
-			       __NR_setns,
-			       __NR_mount,
-			       __NR_umount2,
-			       __NR_pivot_root,
-			       __NR_chroot,
-			       __NR_bpf,
-			       __NR_perf_event_open,
-			       __NR_userfaultfd,
-			       __NR_io_uring_setup,
-			       __NR_io_uring_enter,
-			       __NR_io_uring_register,
-			       __NR_add_key,
-			       __NR_request_key,
-			       __NR_keyctl,
-			       __NR_open_by_handle_at,
-			       __NR_shmget,
-			       __NR_msgget,
-			       __NR_semget,
-			       __NR_quotactl,
-			       __NR_init_module,
-			       __NR_finit_module,
-			       __NR_kexec_load,
-			       __NR_fanotify_init,
-			       __NR_memfd_secret,
-			       __NR_open_tree,
-			       __NR_move_mount,
-			       __NR_fsopen,
-			       __NR_fsconfig,
-			       __NR_fsmount,
-			       __NR_mount_setattr };
+static const int refused[] = {
+#define REFUSED(name) __NR_##name,
+#include "refused.def"
+};
 
 #define NEW_SPACES                                                                                           \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |           \
