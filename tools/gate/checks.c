@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <search.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
@@ -78,8 +79,13 @@ static int set_add(void **set, const char *s)
 
 struct item {
 	unsigned mode;
-	const char *name;
-	char oid[GIT_HEX];
+	const char *name, *id; /* id: the object's name as bytes */
+};
+
+/* A directory's tree in the commit or in a parent; hint: where the next entry is likely to be found. */
+struct side {
+	struct object tree;
+	size_t hint;
 };
 
 /* The entry of a tree at *at, which moves on; false at the end. */
@@ -94,19 +100,28 @@ static bool item_next(const struct object *tree, size_t raw, size_t *at, struct 
 		return false;
 	ret->mode = (unsigned)strtoul(p, &name, 8);
 	ret->name = name + (*name == ' ');
-	for (size_t i = 0; i < raw; i++)
-		snprintf(ret->oid + 2 * i, 3, "%02x", (unsigned char)nul[1 + i]);
+	ret->id = nul + 1;
 	*at = (size_t)(nul + 1 - tree->data) + raw;
 	return true;
 }
 
-static bool item_find(const struct object *tree, size_t raw, const char *name, struct item *ret)
+static void item_oid(const struct item *e, size_t raw, char ret[GIT_HEX])
 {
-	size_t at = 0;
+	sodium_bin2hex(ret, GIT_HEX, (const unsigned char *)e->id, raw);
+}
 
-	while (item_next(tree, raw, &at, ret))
-		if (strcmp(ret->name, name) == 0)
-			return true;
+/* Both sides are in the same order: what is looked for next stands behind what was found last. */
+static bool item_find(struct side *side, size_t raw, const char *name, struct item *ret)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		size_t at = pass == 0 ? side->hint : 0;
+
+		while (side->tree.data && item_next(&side->tree, raw, &at, ret))
+			if (strcmp(ret->name, name) == 0) {
+				side->hint = at;
+				return true;
+			}
+	}
 	return false;
 }
 
@@ -158,14 +173,14 @@ static int read_new(struct checks *ck, const char *path, const char *oid, struct
 }
 
 /* A file's content, once for each content. */
-static int check_content(struct checks *ck, const char *path, const struct item *e, const char *before)
+static int check_content(struct checks *ck, const char *path, const char *oid, const char *before)
 {
 	struct object blob, old = { .data = NULL };
-	int r = tfind(e->oid, &ck->fresh, compare) ? set_add(&ck->blobs, e->oid) : 0;
+	int r = tfind(oid, &ck->fresh, compare) ? set_add(&ck->blobs, oid) : 0;
 
 	if (r <= 0)
 		return r;
-	r = read_new(ck, path, e->oid, &blob);
+	r = read_new(ck, path, oid, &blob);
 	if (r != 0)
 		return r;
 	/* Where it cannot be read (it is too large), everything is new. */
@@ -178,39 +193,38 @@ static int check_content(struct checks *ck, const char *path, const struct item 
 	return r;
 }
 
-static int check_special(struct checks *ck, const char *path, const struct item *e)
+static int check_special(struct checks *ck, const char *path, unsigned mode, const char *oid)
 {
 	struct object blob;
 	int r;
 
-	if (e->mode != MODE_LINK && strcmp(path, ".gitmodules") != 0)
+	if (mode != MODE_LINK && strcmp(path, ".gitmodules") != 0)
 		return 0;
-	r = batch_get(&ck->batch, e->oid, 1u << 20, &blob);
+	r = batch_get(&ck->batch, oid, 1u << 20, &blob);
 	if (r < 0)
 		return r == -EFBIG ? too_large(ck, path) : r;
-	if (e->mode == MODE_LINK)
+	if (mode == MODE_LINK)
 		check_link(ck, path, blob.data, blob.len);
 	else
-		r = check_modules(ck, path, e->oid, &blob);
+		r = check_modules(ck, path, oid, &blob);
 	object_done(&blob);
 	return r;
 }
 
 /* An entry that no parent has like this. */
-static int check_entry(struct checks *ck, const char *path, const struct item *e, const char *before)
+static int check_entry(struct checks *ck, const char *path, unsigned mode, const char *oid,
+		       const char *before)
 {
 	int r = set_add(&ck->paths, path);
 
 	if (r > 0) {
 		check_name(ck, path);
 		check_secrets(ck, path, path, strlen(path), NULL);
-		r = e->mode == MODE_TREE ? 0 : limit_of_files(ck, path);
+		r = mode == MODE_TREE ? 0 : limit_of_files(ck, path);
 	}
-	if (r == 0 && e->mode != MODE_TREE && e->mode != MODE_SUB)
-		r = check_special(ck, path, e);
-	if (r == 0 && e->mode != MODE_TREE && e->mode != MODE_SUB)
-		r = check_content(ck, path, e, before);
-	return r;
+	if (r != 0 || mode == MODE_TREE || mode == MODE_SUB)
+		return r;
+	return check_special(ck, path, mode, oid) ?: check_content(ck, path, oid, before);
 }
 
 /* The trees of a directory: in the commit, and in its parents ("" where a parent lacks it). */
@@ -222,62 +236,74 @@ struct trees {
 
 static int walk(struct checks *ck, const char *dir, const struct trees *t, unsigned depth);
 
-static int walk_entry(struct checks *ck, const char *dir, const struct item *e, const struct object *all,
+/* True where a parent has the same.  Otherwise `below` and `before` are what the parents have of that name.
+ */
+static bool is_known(const struct item *e, struct side *all, size_t raw, struct trees *below,
+		     char before[GIT_HEX], bool *ret_named)
+{
+	for (size_t i = 0; i < below->n; i++) {
+		struct item old;
+
+		if (!item_find(&all[1 + i], raw, e->name, &old))
+			continue;
+		if (old.mode == e->mode && memcmp(old.id, e->id, raw) == 0)
+			return true;
+		*ret_named = true;
+		if (old.mode == MODE_TREE)
+			item_oid(&old, raw, below->parent[i]);
+		else if (old.mode != MODE_SUB)
+			item_oid(&old, raw, before);
+	}
+	return false;
+}
+
+static int walk_entry(struct checks *ck, const char *dir, const struct item *e, struct side *all,
 		      const struct trees *t, unsigned depth)
 {
 	_cleanup_free_ struct trees *below = calloc(1, sizeof(*below));
 	_cleanup_free_ char *path = NULL;
 	size_t raw = strlen(t->oid) / 2;
 	char before[GIT_HEX] = "";
-	bool known = false;
+	bool named = false;
 	int r;
 
-	if (!below || asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", e->name) < 0)
+	if (!below)
 		return -ENOMEM;
-	memcpy(below->oid, e->oid, GIT_HEX);
 	below->n = t->n;
-	for (size_t i = 0; i < t->n; i++) {
-		struct item old;
-
-		if (!all[1 + i].data || !item_find(&all[1 + i], raw, e->name, &old))
-			continue;
-		if (old.mode == e->mode && strcmp(old.oid, e->oid) == 0)
-			return 0;
-		known = true;
-		if (old.mode == MODE_TREE)
-			memcpy(below->parent[i], old.oid, GIT_HEX);
-		else if (old.mode != MODE_SUB)
-			memcpy(before, old.oid, GIT_HEX);
-	}
+	if (is_known(e, all, raw, below, before, &named))
+		return 0;
+	if (asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", e->name) < 0)
+		return -ENOMEM;
 	if (++ck->n_entries > ENTRIES_MAX || depth > DEPTH_MAX) {
 		check_finding(ck, path, 0, "more directories and files than can be checked");
 		return STOPPED;
 	}
-	if (!known)
-		check_twin(ck, path, &all[0], raw, e->name);
-	r = check_entry(ck, path, e, before);
+	if (!named)
+		check_twin(ck, path, &all[0].tree, raw, e->name);
+	item_oid(e, raw, below->oid);
+	r = check_entry(ck, path, e->mode, below->oid, before);
 	return r == 0 && e->mode == MODE_TREE ? walk(ck, path, below, depth + 1) : r;
 }
 
 static int walk(struct checks *ck, const char *dir, const struct trees *t, unsigned depth)
 {
-	_cleanup_free_ struct object *all = calloc(1 + t->n, sizeof(*all));
+	_cleanup_free_ struct side *all = calloc(1 + t->n, sizeof(*all));
 	struct item e;
 	size_t at = 0;
-	int r = all ? batch_get(&ck->batch, t->oid, OBJECT_MAX, &all[0]) : -ENOMEM;
+	int r = all ? batch_get(&ck->batch, t->oid, OBJECT_MAX, &all[0].tree) : -ENOMEM;
 
 	/* Below the top git writes none; such trees could unfold for very long without any file to count. */
-	if (r == 0 && depth > 0 && all[0].len == 0) {
+	if (r == 0 && depth > 0 && all[0].tree.len == 0) {
 		check_finding(ck, dir, 0, "a directory without files");
 		r = STOPPED;
 	}
 	for (size_t i = 0; i < t->n && r == 0; i++)
 		if (*t->parent[i])
-			r = batch_get(&ck->batch, t->parent[i], OBJECT_MAX, &all[1 + i]);
-	while (r == 0 && item_next(&all[0], strlen(t->oid) / 2, &at, &e))
+			r = batch_get(&ck->batch, t->parent[i], OBJECT_MAX, &all[1 + i].tree);
+	while (r == 0 && item_next(&all[0].tree, strlen(t->oid) / 2, &at, &e))
 		r = walk_entry(ck, dir, &e, all, t, depth);
 	for (size_t i = 0; all && i <= t->n; i++)
-		object_done(&all[i]);
+		object_done(&all[i].tree);
 	return r;
 }
 
