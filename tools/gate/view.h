@@ -34,7 +34,7 @@ const char *view_kind(const struct view_file *f);
 #define VIEW_PLAIN                                                                                           \
 	"--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--full-index",                     \
 		"--ignore-submodules=none", "--submodule=short", "--diff-algorithm=myers"
-#define VIEW_DIFF "-r", "-M", "-l20000", VIEW_PLAIN
+#define VIEW_DIFF "-r", "-M", "-l2000", VIEW_PLAIN
 /* The same for `log`, which compares each commit with all its parents at once. */
 #define VIEW_LOG "--root", "-c", "--no-show-signature", "--no-notes", "--no-decorate", "--no-mailmap"
 /* The first line of .gitattributes text that makes git hide or change files: its number, or 0. */
