@@ -42,14 +42,19 @@ static int open_store(const char *state_dir, bool made)
 
 /* --- a change as a file --- */
 
+json_t *change_facts(const struct change *c)
+{
+	return json_pack("{si, so, so, so, so, so, so, ss, ss, ss, ss, sI, so}", "number", (int)c->number,
+			 "repository", json_text(c->repository), "url", json_text(c->url), "session",
+			 json_text(c->session), "agent", json_text(c->agent), "asked", json_text(c->asked),
+			 "ref", json_text(c->ref), "old", c->old_oid, "new", c->new_oid, "base", c->base,
+			 "state", change_state_name(c->state), "made", (json_int_t)c->made, "text",
+			 json_text(c->text ?: ""));
+}
+
 static int write_change(int store, const struct change *c)
 {
-	_cleanup_json_ json_t *j = json_pack(
-		"{si, so, so, so, so, so, so, ss, ss, ss, ss, sI, so}", "number", (int)c->number,
-		"repository", json_text(c->repository), "url", json_text(c->url), "session",
-		json_text(c->session), "agent", json_text(c->agent), "asked", json_text(c->asked), "ref",
-		json_text(c->ref), "old", c->old_oid, "new", c->new_oid, "base", c->base, "state",
-		change_state_name(c->state), "made", (json_int_t)c->made, "text", json_text(c->text ?: ""));
+	_cleanup_json_ json_t *j = change_facts(c);
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_INDENT(2)) : NULL;
 	char name[32];
 

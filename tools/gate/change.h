@@ -8,6 +8,7 @@
 #ifndef PALE_CHANGE_H
 #define PALE_CHANGE_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -43,6 +44,8 @@ int change_load(const char *state_dir, unsigned n, struct change *ret);
 int change_last(const char *state_dir, unsigned *ret);
 /* Writes the new state and text (may be NULL) durably, to the file and to c.  0 or -errno. */
 int change_settle(const char *state_dir, struct change *c, enum change_state s, const char *text);
+/* All of it as a new object. */
+json_t *change_facts(const struct change *c);
 /* Frees the strings. */
 void change_done(struct change *c);
 

@@ -22,6 +22,7 @@
 #define PARENTS_MAX  64
 #define DEPTH_MAX    128
 #define LIST_MAX     (64u << 20)
+#define GIT_REV	     (GIT_HEX + 16)
 #define STOPPED	     1 /* a limit was reached */
 
 #define MODE_TREE 040000u
@@ -172,41 +173,28 @@ static int read_new(struct checks *ck, const char *path, const char *oid, struct
 	return e == -EFBIG ? too_large(ck, path) : e;
 }
 
-/* A file's content, once for each content. */
-static int check_content(struct checks *ck, const char *path, const char *oid, const char *before)
+/* A file's content: secrets once for each content that is new, what a name makes special each time. */
+static int check_content(struct checks *ck, const char *path, unsigned mode, const char *oid,
+			 const char *before)
 {
+	bool special = mode == MODE_LINK || strcmp(path, ".gitmodules") == 0;
+	int r = tfind(oid, &ck->fresh, compare) ? set_add(&ck->blobs, oid) : 0, is_new = r > 0;
 	struct object blob, old = { .data = NULL };
-	int r = tfind(oid, &ck->fresh, compare) ? set_add(&ck->blobs, oid) : 0;
 
-	if (r <= 0)
+	if (r < 0 || (!is_new && !special))
 		return r;
-	r = read_new(ck, path, oid, &blob);
+	r = is_new ? read_new(ck, path, oid, &blob) : batch_get(&ck->batch, oid, OBJECT_MAX, &blob);
 	if (r != 0)
 		return r;
-	/* Where it cannot be read (it is too large), everything is new. */
-	if (*before)
-		r = batch_get(&ck->batch, before, OBJECT_MAX, &old);
-	if (r == 0)
-		check_secrets(ck, path, blob.data, blob.len, old.data ? &old : NULL);
-	object_done(&old);
-	object_done(&blob);
-	return r;
-}
-
-static int check_special(struct checks *ck, const char *path, unsigned mode, const char *oid)
-{
-	struct object blob;
-	int r;
-
-	if (mode != MODE_LINK && strcmp(path, ".gitmodules") != 0)
-		return 0;
-	r = batch_get(&ck->batch, oid, 1u << 20, &blob);
-	if (r < 0)
-		return r == -EFBIG ? too_large(ck, path) : r;
 	if (mode == MODE_LINK)
 		check_link(ck, path, blob.data, blob.len);
-	else
+	else if (special)
 		r = check_modules(ck, path, oid, &blob);
+	if (r == 0 && is_new && *before)
+		r = batch_get(&ck->batch, before, OBJECT_MAX, &old);
+	if (r == 0 && is_new)
+		check_secrets(ck, path, blob.data, blob.len, old.data ? &old : NULL);
+	object_done(&old);
 	object_done(&blob);
 	return r;
 }
@@ -224,14 +212,15 @@ static int check_entry(struct checks *ck, const char *path, unsigned mode, const
 	}
 	if (r != 0 || mode == MODE_TREE || mode == MODE_SUB)
 		return r;
-	return check_special(ck, path, mode, oid) ?: check_content(ck, path, oid, before);
+	return check_content(ck, path, mode, oid, before);
 }
 
-/* The trees of a directory: in the commit, and in its parents ("" where a parent lacks it). */
+/* The trees of a directory: in the commit, and in its parents ("" where a parent lacks it); by name, or as
+ * COMMIT^{tree}. */
 struct trees {
-	char oid[GIT_HEX];
+	char oid[GIT_REV];
 	size_t n;
-	char parent[PARENTS_MAX][GIT_HEX];
+	char parent[PARENTS_MAX][GIT_REV];
 };
 
 static int walk(struct checks *ck, const char *dir, const struct trees *t, unsigned depth);
@@ -262,7 +251,7 @@ static int walk_entry(struct checks *ck, const char *dir, const struct item *e, 
 {
 	_cleanup_free_ struct trees *below = calloc(1, sizeof(*below));
 	_cleanup_free_ char *path = NULL;
-	size_t raw = strlen(t->oid) / 2;
+	size_t raw = ck->raw;
 	char before[GIT_HEX] = "";
 	bool named = false;
 	int r;
@@ -300,7 +289,7 @@ static int walk(struct checks *ck, const char *dir, const struct trees *t, unsig
 	for (size_t i = 0; i < t->n && r == 0; i++)
 		if (*t->parent[i])
 			r = batch_get(&ck->batch, t->parent[i], OBJECT_MAX, &all[1 + i].tree);
-	while (r == 0 && item_next(&all[0].tree, strlen(t->oid) / 2, &at, &e))
+	while (r == 0 && item_next(&all[0].tree, ck->raw, &at, &e))
 		r = walk_entry(ck, dir, &e, all, t, depth);
 	for (size_t i = 0; all && i <= t->n; i++)
 		object_done(&all[i].tree);
@@ -309,57 +298,30 @@ static int walk(struct checks *ck, const char *dir, const struct trees *t, unsig
 
 /* --- commits --- */
 
-/* Copies the object's name after `word ` at *at, which moves on. */
-static bool header(const char **at, const char *word, char ret[GIT_HEX])
-{
-	size_t n = strlen(word), len;
-
-	if (strncmp(*at, word, n) != 0)
-		return false;
-	len = strspn(*at + n, "0123456789abcdef");
-	if ((len != 40 && len != 64) || (*at)[n + len] != '\n')
-		return false;
-	memcpy(ret, *at + n, len);
-	ret[len] = '\0';
-	*at += n + len + 1;
-	return true;
-}
-
-static int tree_of(struct checks *ck, const char *commit, char ret[GIT_HEX])
-{
-	struct object o;
-	const char *at;
-	int r = batch_get(&ck->batch, commit, OBJECT_MAX, &o);
-
-	if (r < 0)
-		return r;
-	at = o.data;
-	r = strcmp(o.type, "commit") == 0 && header(&at, "tree ", ret) ? 0 : -EBADMSG;
-	object_done(&o);
-	return r;
-}
-
 static int check_commit(struct checks *ck, const char *oid)
 {
 	_cleanup_free_ struct trees *t = calloc(1, sizeof(*t));
-	char name[GIT_HEX + 8], parent[GIT_HEX];
+	char name[GIT_HEX + 8];
 	struct object o;
-	const char *at;
 	int r;
 
 	snprintf(name, sizeof(name), "commit %.12s", oid);
+	ck->raw = strlen(oid) / 2;
 	if (!t)
 		return -ENOMEM;
 	r = read_new(ck, name, oid, &o);
 	if (r != 0)
 		return r;
-	at = o.data;
-	r = header(&at, "tree ", t->oid) ? 0 : -EBADMSG;
-	while (r == 0 && header(&at, "parent ", parent))
-		r = t->n == PARENTS_MAX ? -E2BIG : tree_of(ck, parent, t->parent[t->n++]);
-	if (r == 0)
-		check_secrets(ck, name, o.data, o.len, NULL);
+	check_secrets(ck, name, o.data, o.len, NULL);
+	for (const char *p = strchr(o.data, '\n'); p && strncmp(p, "\nparent ", 8) == 0 && r == 0;
+	     p = strchr(p + 1, '\n')) {
+		r = t->n == PARENTS_MAX ? -E2BIG : 0;
+		if (r == 0)
+			snprintf(t->parent[t->n], GIT_REV, "%s^%zu^{tree}", oid, t->n + 1);
+		t->n += r == 0;
+	}
 	object_done(&o);
+	snprintf(t->oid, GIT_REV, "%s^{tree}", oid);
 	return r == 0 ? walk(ck, "", t, 0) : r;
 }
 
@@ -391,17 +353,18 @@ static int add_fresh(struct checks *ck, const char *oid)
 
 static int check_ref(struct checks *ck, const struct check_ref *ref)
 {
-	char tree[GIT_HEX];
+	struct object o;
 	int r;
 
 	if (oid_is_none(ref->new_oid))
 		return 0;
 	check_secrets(ck, ref->name, ref->name, strlen(ref->name), NULL);
-	r = tree_of(ck, ref->new_oid, tree);
-	if (r == -EBADMSG) {
+	r = batch_get(&ck->batch, ref->new_oid, OBJECT_MAX, &o);
+	if (r == 0 && strcmp(o.type, "commit") != 0) {
 		check_finding(ck, ref->name, 0, "is no commit");
-		return STOPPED;
+		r = STOPPED;
 	}
+	object_done(&o);
 	r = r ?: each_new(ck, ref->new_oid, "--objects", add_fresh);
 	return r ?: each_new(ck, ref->new_oid, NULL, check_commit);
 }

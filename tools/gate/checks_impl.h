@@ -17,6 +17,7 @@ struct checks {
 	void *paths, *blobs;	 /* what was looked at */
 	unsigned n_paths, n_entries, n_findings;
 	uint64_t bytes;
+	size_t raw; /* bytes of an object's name */
 };
 
 /* Prints a finding that refuses; line 0: there is none. */

@@ -17,33 +17,17 @@
 	"# Written by pale: each file is shown as it is, whatever the tree's .gitattributes say.\n"          \
 	"* !diff -text !eol -ident -filter -working-tree-encoding !merge !whitespace !export-subst\n"
 
-#define ENVIRONMENT 16
-
 /* In the hook, git says where the quarantine is; nothing else is taken over. */
-static const char *const of_quarantine[] = { "GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY",
-					     "GIT_ALTERNATE_OBJECT_DIRECTORIES" };
-
-static int make_environment(const char *repository, char *env[ENVIRONMENT])
+static void of_quarantine(const char **env)
 {
-	static const char *const fixed[] = {
-		"PATH=/usr/bin:/bin",	    "HOME=/nonexistent",	   "LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1",    "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/nonexistent", "GIT_NO_LAZY_FETCH=1",
-		"GIT_TERMINAL_PROMPT=0"
-	};
-	bool hook = getenv("GIT_QUARANTINE_PATH") != NULL;
+	static const char *const names[] = { "GIT_QUARANTINE_PATH=", "GIT_OBJECT_DIRECTORY=",
+					     "GIT_ALTERNATE_OBJECT_DIRECTORIES=" };
 	size_t n = 0;
-	bool ok = true;
 
-	for (size_t i = 0; i < NELEM(fixed); i++)
-		ok &= (env[n++] = strdup(fixed[i])) != NULL;
-	ok &= asprintf(&env[n++], "GIT_DIR=%s", repository) > 0;
-	for (size_t i = 0; hook && i < NELEM(of_quarantine); i++) {
-		const char *value = getenv(of_quarantine[i]);
-
-		ok &= !value || asprintf(&env[n++], "%s=%s", of_quarantine[i], value) > 0;
-	}
-	return ok ? 0 : -ENOMEM;
+	for (char **e = environ; getenv("GIT_QUARANTINE_PATH") && *e; e++)
+		for (size_t i = 0; i < NELEM(names); i++)
+			if (strncmp(*e, names[i], strlen(names[i])) == 0 && n < NELEM(names))
+				env[n++] = *e;
 }
 
 static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[], const int fds[3])
@@ -51,16 +35,24 @@ static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[
 	const char *argv[PLUMBING_WORDS + 8] = { "git", "--no-pager",
 						 "-c",	"core.quotePath=true",
 						 "-c",	"core.attributesFile=/dev/null" };
-	char *env[ENVIRONMENT] = { NULL };
+	const char *env[16] = {
+		"PATH=/usr/bin:/bin",	    "HOME=/nonexistent",	   "LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1",    "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/nonexistent", "GIT_NO_LAZY_FETCH=1",
+		"GIT_TERMINAL_PROMPT=0"
+	};
+	_cleanup_free_ char *dir = NULL;
 	posix_spawn_file_actions_t acts;
 	posix_spawnattr_t attr;
 	sigset_t set;
 	size_t n = 6;
-	int e = make_environment(d->repository, env);
+	int e = asprintf(&dir, "GIT_DIR=%s", d->repository) < 0 ? -ENOMEM : 0;
 
 	for (; *words && n < PLUMBING_WORDS + 7; words++)
 		argv[n++] = *words;
 	e = *words ? -E2BIG : e;
+	env[10] = dir;
+	of_quarantine(env + 11);
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	posix_spawn_file_actions_init(&acts);
@@ -74,11 +66,9 @@ static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[
 	if (fds[2] >= 0)
 		posix_spawn_file_actions_adddup2(&acts, fds[2], 3);
 	if (e == 0)
-		e = -posix_spawn(pid, d->git, &acts, &attr, (char *const *)argv, env);
+		e = -posix_spawn(pid, d->git, &acts, &attr, (char *const *)argv, (char *const *)env);
 	posix_spawn_file_actions_destroy(&acts);
 	posix_spawnattr_destroy(&attr);
-	for (size_t i = 0; i < NELEM(env); i++)
-		free(env[i]);
 	return e;
 }
 
@@ -211,7 +201,7 @@ int batch_get(struct plumbing *p, const char *oid, size_t limit, struct object *
 	unsigned long long size = 0;
 
 	*ret = (struct object){ .data = NULL };
-	if (strlen(oid) >= GIT_HEX || fprintf(p->to, "%s\n", oid) < 0 || fflush(p->to) != 0 ||
+	if (strlen(oid) > GIT_HEX + 16 || fprintf(p->to, "%s\n", oid) < 0 || fflush(p->to) != 0 ||
 	    !fgets(head, sizeof(head), p->from))
 		return -EIO;
 	if (sscanf(head, "%64s %15s %llu", name, type, &size) != 3)

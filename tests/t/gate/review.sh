@@ -429,6 +429,14 @@ t_commands() {
 	out_lacks "diff --git"
 	run pale changes 1 --stat
 	out_lacks "diff --git"
+	# on a terminal the patch is there, and lines wrap whatever $LESS says
+	run env PAGER=cat TERM=dumb script -qec "pale changes 1" /dev/null
+	out_has "diff --git"
+	run env PAGER="sh -c 'echo \$LESS; cat'" TERM=dumb LESS=-SR script -qec "pale review 1" /dev/null
+	out_has "-SR -+S"
+	out_has "diff --git"
+	run env PAGER=cat TERM=dumb script -qec "pale changes 1 --stat" /dev/null
+	out_lacks "diff --git"
 	run pale changes 2 --json
 	python3 - "$S/out" <<-'END' || fail "JSON"
 		import json, sys

@@ -10,15 +10,14 @@
 
 #include "changes.h"
 
-json_t *change_facts(const struct change *c)
+json_t *change_told(const struct change *c)
 {
 	_cleanup_free_ char *url = courier_shown(c->url);
+	json_t *j = change_facts(c);
 
-	return json_pack("{si, ss, so, so, so, so, so, ss, ss, ss, sI, so}", "number", (int)c->number,
-			 "state", change_state_name(c->state), "url", json_text(url), "ref",
-			 json_text(c->ref), "asked", json_text(c->asked), "session", json_text(c->session),
-			 "agent", json_text(c->agent), "old", c->old_oid, "new", c->new_oid, "base", c->base,
-			 "made", (json_int_t)c->made, "text", json_text(c->text));
+	(void)json_object_set_new(j, "url", json_text(url));
+	(void)json_object_del(j, "repository");
+	return j;
 }
 
 static void print_field(const char *name, const char *value)
@@ -165,7 +164,7 @@ static json_t *commit_to_json(struct plumbing *batch, const char *oid)
 
 json_t *change_to_json(const struct change *c, struct view *v)
 {
-	json_t *j = change_facts(c), *list = json_array();
+	json_t *j = change_told(c), *list = json_array();
 	struct plumbing batch;
 	bool ok = batch_start(&batch, &v->depot) == 0;
 

@@ -19,8 +19,8 @@ int change_print(const struct change *c, struct view *v);
 json_t *change_to_json(const struct change *c, struct view *v);
 /* Bytes as a JSON string; what is no UTF-8, or has a NUL, is escaped as in the ledger. */
 json_t *bytes_to_json(const char *p, size_t n);
-/* What is known of c without git, as a new object. */
-json_t *change_facts(const struct change *c);
+/* What an operator is told of c without git, as a new object. */
+json_t *change_told(const struct change *c);
 /* Bytes of the agent's, escaped; tabs stay. */
 void print_bytes(const char *p, size_t n);
 

@@ -12,6 +12,7 @@
 #include "tools/base/outside.h"
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
+#include "tools/gate/courier.h"
 
 #include "changes.h"
 
@@ -56,34 +57,15 @@ int changes_load(const struct dirs *dirs, const char *word, struct change *ret)
 
 /* --- the list --- */
 
-/* The host in a URL, for a list: without user, password, port and path. */
-static void print_host(const char *url)
-{
-	const char *p = strstr(url, "://"), *at;
-	_cleanup_free_ char *host = NULL;
-	size_t n;
-
-	p = p ? p + 3 : url;
-	n = strcspn(p, "/");
-	at = memrchr(p, '@', n);
-	if (at) {
-		n -= (size_t)(at + 1 - p);
-		p = at + 1;
-	}
-	host = strndup(p, n < strcspn(p, ":") ? n : strcspn(p, ":"));
-	print_escaped(stdout, host ?: "?");
-}
-
 static void print_age(time_t made)
 {
 	static const struct {
 		long seconds;
 		char unit;
 	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
-	long age = (long)(time(NULL) - made);
+	long age = time(NULL) > made ? (long)(time(NULL) - made) : 0;
 	size_t i = 0;
 
-	age = age < 0 ? 0 : age;
 	while (i < NELEM(units) - 1 && age < units[i].seconds)
 		i++;
 	printf("%4ld%c  ", age / units[i].seconds, units[i].unit);
@@ -91,11 +73,14 @@ static void print_age(time_t made)
 
 static void print_row(const struct change *c)
 {
+	char host[256] = "?";
+
+	(void)courier_takes(c->url, host, sizeof(host));
 	printf("%4u  %-7s", c->number, change_state_name(c->state));
 	print_age(c->made);
 	print_escaped(stdout, c->ref);
 	fputs("  ", stdout);
-	print_host(c->url);
+	print_escaped(stdout, host);
 	fputs("  ", stdout);
 	print_escaped(stdout, c->session);
 	putchar('\n');
@@ -114,7 +99,7 @@ static int list_all(const struct options *o, const struct dirs *dirs)
 		if (e == 0) {
 			shown++;
 			if (list)
-				json_array_append_new(list, change_facts(&c));
+				json_array_append_new(list, change_told(&c));
 			else
 				print_row(&c);
 		} else if (e != -ENOENT) {
