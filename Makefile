@@ -439,7 +439,8 @@ DEPS_BUILD := gcc libc6-dev make pkg-config libinih-dev libelf-dev libbsd-dev li
 DEPS_TRY := $(DEPS_BUILD) git curl
 DEPS := $(DEPS_TRY) check libnotify-bin mandoc python3 bubblewrap util-linux procps strace nodejs fakeroot faketime clang-format \
 	musl-tools busybox-static g++ gdb valgrind libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libeatmydata1 \
-	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim zsh fish
+	iproute2 dnsmasq-base nginx-light openssl wget bind9-dnsutils bind9-host netcat-openbsd openssh-client tmux less vim zsh fish \
+	lighttpd lighttpd-mod-openssl openssh-server gitolite3 git-lfs
 DEPS_BENCH := iproute2 dnsmasq-base proot firejail fakechroot sudo
 DEPS_DEB := debhelper dpkg-dev fakeroot lintian
 DEPS_FUZZ := clang libclang-rt-14-dev
