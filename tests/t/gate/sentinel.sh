@@ -80,7 +80,8 @@ t_session() {
 	local outside
 	bash -c 'sleep 30; true' "$SECRET" &
 	outside=$!
-	bg quiet bash -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done; for i in $(seq 20); do bash -c "sleep 0.01"; done'
+	bg quiet bash -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done
+		for i in $(seq 20); do bash -c "sleep 0.01"; done'
 	until_true 10 test -s pid || fail "no session"
 	secret_watch "$SECRET" "$(cat pid)"
 	touch go
@@ -89,7 +90,8 @@ t_session() {
 	file_has "$S/watched" " memories" || fail "$(cat "$S/watched")"
 	! file_has "$S/watched" "(0 memories)" || fail "no memory was read: $(cat "$S/watched")"
 	rm go pid
-	bg loud bash -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done; bash -c "sleep 1; true" "$(tr a-z b-za <hint)"; true'
+	bg loud bash -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done
+		bash -c "sleep 1; true" "$(tr a-z b-za <hint)"; true'
 	tr b-za a-z <<<"$SECRET" >hint
 	until_true 10 test -s pid || fail "no session"
 	secret_watch "$SECRET" "$(cat pid)"

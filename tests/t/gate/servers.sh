@@ -43,10 +43,11 @@ t_https() {
 }
 
 wrong_password() {
-	run env GIT_TERMINAL_PROMPT=0 git -c credential.helper= ls-remote "${1%%://*}://$FORGE_USER:wrong@${1#*://}/project.git"
+	local git="env GIT_TERMINAL_PROMPT=0 git -c credential.helper="
+	run $git ls-remote "${1%%://*}://$FORGE_USER:wrong@${1#*://}/project.git"
 	rc_is 128
 	err_has "Authentication failed"
-	run env GIT_TERMINAL_PROMPT=0 git -c credential.helper= ls-remote "$1/project.git"
+	run $git ls-remote "$1/project.git"
 	rc_is 128
 	err_has "could not read Username"
 }

@@ -50,8 +50,9 @@ def cut(table, group, to):
 
 def git(where, *words, stdin=None):
     env = dict(os.environ, GIT_OPTIONAL_LOCKS="0", GIT_NO_LAZY_FETCH="1")
-    done = subprocess.run(["git", "-c", "remote.origin.promisor=false", "-C", where] + list(words), env=env, input=stdin,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="surrogateescape")
+    words = ["git", "-c", "remote.origin.promisor=false", "-C", where] + list(words)
+    done = subprocess.run(words, env=env, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, errors="surrogateescape")
     return done.stdout.splitlines()
 
 
@@ -76,14 +77,15 @@ def repository(where):
     refs = collapse(refs_of(where))
     head = git(where, "symbolic-ref", "-q", "HEAD") or git(where, "rev-parse", "-q", "--verify", "HEAD")
     tips = sorted({value.split()[0] for value in refs.values()})
-    objects = git(where, "rev-list", "--objects", "--missing=print", "--stdin", stdin="".join(t + "\n" for t in tips))
+    objects = git(where, "rev-list", "--objects", "--missing=print", "--stdin", stdin="\n".join(tips))
     objects = sorted(line.split()[0] for line in objects if not line.startswith("?"))
     return {"refs": dict(sorted(refs.items())), "head": head, "objects": objects}
 
 
 def checkout(where):
     return {"index": git(where, "ls-files", "-s", "-v"), "status": git(where, "status", "--porcelain", "--ignored"),
-            "config": sorted(git(where, "config", "-l", "--local")), "stash": git(where, "stash", "list", "--format=%H %s")}
+            "config": sorted(git(where, "config", "-l", "--local")),
+            "stash": git(where, "stash", "list", "--format=%H %s")}
 
 
 def worktree(root):

@@ -28,7 +28,9 @@ flow_words() {
 		others() {
 			export GIT_INDEX_FILE=$UP/other-index GIT_DIR=$UP
 			git read-tree "$1"
-			{ git cat-file -p "$1:${3:-file}" 2>/dev/null; case ${3:-} in big) seq 90000 ;; esac; echo "$2"; } >"$UP/other-file"
+			git cat-file -p "$1:${3:-file}" >"$UP/other-file" 2>/dev/null
+			[ "${3:-}" != big ] || seq 90000 >>"$UP/other-file"
+			echo "$2" >>"$UP/other-file"
 			git update-index --add --cacheinfo "100644,$(git hash-object -w "$UP/other-file"),${3:-file}"
 			tick
 			git update-ref "refs/heads/$1" "$(git commit-tree -p "$1" -m "$2" "$(git write-tree)")"
@@ -210,7 +212,7 @@ flow() {
 		flow_fresh "$upstream" "$server" ${options[@]+"${options[@]}"}
 		flow_side "$side" "$dir"
 	done
-	grep -qE 'command not found|syntax error' "$dir/bare/err" && { echo "broken $name" && cat "$dir/bare/err"; } >>"$S/differ"
+	! grep -E 'command not found|syntax error' "$dir/bare/err" || echo "broken $name" >>"$S/differ"
 	if python3 "$FLOWS/flows.py" compare "$name" "$dir/bare" "$dir/$side" "$FLOWS/flows-differs.txt" >"$dir/diff"; then
 		echo "same $name"
 	else

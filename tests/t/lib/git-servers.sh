@@ -5,7 +5,7 @@
 #   serve_ssh                   sshd and git-shell, with keys of the test's own
 #   serve_daemon                git-daemon
 #   serve_gitolite              gitolite3 behind a sshd: `release` is protected, a hook refuses `locked`
-#   serve_end                   ends them, by pid; the runner does so too
+#   serve_end                   ends them, by pid; they end with the test, too
 #
 # Each sets its URL: HTTP_URL, HTTPS_URL, SSH_URL, DAEMON_URL, GITOLITE_URL; a repository is URL/NAME.git.  Where a
 # package is missing the test is skipped.  The operator (~) can use each of them: ~/.git-credentials has the password
@@ -33,6 +33,11 @@ print(s.getsockname()[1])'
 serve_begin() {
 	[ -d "$FORGE" ] || mkdir -m 700 "$FORGE" "$FORGE/git"
 	PORT=$(serve_port)
+}
+
+# It ends with the test: sshd writes its title over its environment, and so over the mark that the runner looks for.
+serve_run() {
+	exec setpriv --pdeathsig TERM "$@"
 }
 
 # serve_wait PORT LOG: until something listens there.
@@ -107,7 +112,7 @@ serve_web() {
 		setenv.add-environment = ( "GIT_PROJECT_ROOT" => "$FORGE/git", "GIT_HTTP_EXPORT_ALL" => "1" )
 		$(printf '%s\n' "$@")
 	END
-	"$PROGRAM" -D -f "$FORGE/$name.conf" >"$FORGE/$name.out" 2>&1 </dev/null &
+	serve_run "$PROGRAM" -D -f "$FORGE/$name.conf" >"$FORGE/$name.out" 2>&1 </dev/null &
 	serve_wait "$port" "$FORGE/$name.out"
 }
 
@@ -170,7 +175,7 @@ serve_sshd() {
 		PidFile none
 	END
 	printf '[127.0.0.1]:%s %s\n' "$PORT" "$(cut -d' ' -f1,2 "$FORGE/host_key.pub")" >>"$FORGE/known_hosts"
-	"$PROGRAM" -D -e -f "$FORGE/$name.sshd" >"$FORGE/$name.sshd.log" 2>&1 </dev/null &
+	serve_run "$PROGRAM" -D -e -f "$FORGE/$name.sshd" >"$FORGE/$name.sshd.log" 2>&1 </dev/null &
 	serve_wait "$PORT" "$FORGE/$name.sshd.log"
 }
 
@@ -231,7 +236,7 @@ serve_gitolite() {
 serve_daemon() {
 	serve_begin
 	[ -x "$(git --exec-path)/git-daemon" ] || skip "git-daemon is not installed (package git)"
-	"$(git --exec-path)/git-daemon" --reuseaddr --listen=127.0.0.1 --port="$PORT" --base-path="$FORGE/git" --export-all \
+	serve_run "$(git --exec-path)/git-daemon" --reuseaddr --listen=127.0.0.1 --port="$PORT" --base-path="$FORGE/git" --export-all \
 		--enable=receive-pack "$FORGE/git" >"$FORGE/daemon.log" 2>&1 </dev/null &
 	serve_wait "$PORT" "$FORGE/daemon.log"
 	DAEMON_URL=git://127.0.0.1:$PORT
