@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-SESSION = re.compile(r"session/[0-9A-Za-z-]*[0-9][0-9A-Za-z-]*/")
+SESSION = re.compile(r"session/[0-9a-z]{6}/")
 
 
 # --- the table --------------------------------------------------------------------------------------
