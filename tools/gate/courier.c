@@ -65,7 +65,7 @@ static int run_git(struct run *r, const char *git, const char *const words[], ch
 							   "-c", "gc.auto=0",
 							   "-c", "maintenance.auto=false",
 							   "-c", "http.lowSpeedLimit=1",
-							   "-c", "http.lowSpeedTime=60" };
+							   "-c", "http.lowSpeedTime=300" };
 	const char *env[ENV_MAX];
 	size_t n = 12;
 
@@ -143,6 +143,8 @@ int courier_fetch(const char *git, const char *url, const char *repository, char
 			(const char *const[]){ "-C",
 					       repository,
 					       "--git-dir=.",
+					       "-c",
+					       "core.fsync=committed,-reference",
 					       "-c",
 					       "fetch.fsckObjects=true",
 					       "-c",

@@ -16,7 +16,8 @@
 #include "mirror.h"
 #include "plumbing.h"
 
-#define REFS_MAX (256u << 20)
+#define REFS_MAX  (256u << 20)
+#define REFS_MANY (64u << 10)
 #define CONFIG                                                                                               \
 	"[core]\n\trepositoryformatversion = %d\n\tbare = true\n\tfilemode = false\n\tlogAllRefUpdates = "   \
 	"false\n\tfsync = committed,reference\n[gc]\n\tauto = 0\n%s"
@@ -188,6 +189,16 @@ static int read_mirror(const struct gate *g, char **ret)
 			     NULL, REFS_MAX, ret, &len);
 }
 
+/* A fetch makes a file of each new ref; where they are many, each look at them would open them all. */
+static void pack_refs(const struct gate *g)
+{
+	const struct depot d = { g->git, g->repository };
+	_cleanup_free_ char *out = NULL;
+	size_t len;
+
+	(void)plumbing_read(&d, (const char *const[]){ "pack-refs", "--all", NULL }, NULL, 4096, &out, &len);
+}
+
 /* HEAD of the mirror is the remote's. */
 static int set_head(const struct gate *g)
 {
@@ -229,6 +240,8 @@ int gate_refresh(struct gate *g, char why[WHY_MAX])
 		sweep_leftovers(g);
 		return -EIO;
 	}
+	if (r == 0 && strlen(theirs) > REFS_MANY && strcmp(ours, theirs) != 0)
+		pack_refs(g);
 	if (r == 0)
 		r = set_head(g);
 	if (r < 0 && strlen(why) < 64)

@@ -56,7 +56,7 @@ slow() {
 		cat >/dev/null
 		[ -e "$S/once" ] && exit 0
 		: >"$S/once"
-		sleep 3
+		for i in \$(seq 300); do [ -e "$S/free" ] || sleep 0.1; done
 	END
 	chmod 755 "$S/srv/o.git/hooks/$1"
 }
@@ -64,7 +64,7 @@ slow() {
 kill_courier() {
 	go yes
 	until_true 10 test -e "$S/once" || fail "the courier does not push"
-	kill -9 $(those 'git .* push --porcelain')
+	kill -9 $(those 'git .* push --porcelain') || fail "no courier"
 }
 
 # The remote has it already: that is what is said.
@@ -85,6 +85,12 @@ t_courier_killed_before() {
 	! wait $PUSH || fail "it is called a success"
 	err_has "kept as change 1; pale push 1"
 	grep -q '"open"' "$STATE/gate/changes/1.json" || fail "it is not open"
+	# the remote goes on, and a later push of the change finds that
+	: >"$S/free"
+	until_true 10 arrived || fail "the remote did not take it"
+	run pale push 1
+	rc_is 0
+	grep -q '"pushed"' "$STATE/gate/changes/1.json" || fail "it is not written down"
 }
 
 # The gate itself: the change is on the disk, and nothing half done.

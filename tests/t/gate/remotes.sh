@@ -1,4 +1,4 @@
-# limit: 120
+# limit: 300
 # Remotes of all kinds: empty ones, those of another format, with many refs, that refuse, and URLs that are none.
 . "$T_LIB"
 . "$T_BASE/t/gate-lib.sh"
@@ -171,6 +171,17 @@ t_urls() {
 	# scp's form is ssh's
 	run env GATE_URL=me@no-such-host.invalid:a.git git ls-remote pale::x
 	err_has "no-such-host.invalid cannot be found"
+}
+
+# The floor has no other place for a git.
+t_another_git() {
+	upstream
+	gate_ready
+	mkdir -p "$S/own" && printf '#!/bin/sh\nexec git "$@"\n' >"$S/own/git" && chmod 755 "$S/own/git"
+	order "git=\"$S/own/git\""
+	run git ls-remote "pale::$URL"
+	rc_not 0
+	err_has "must be installed below /usr"
 }
 
 # The operator's configuration is the courier's: its credentials, but no hook of it runs.

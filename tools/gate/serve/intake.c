@@ -372,6 +372,11 @@ int intake_start(const struct service *s, bool push, struct intake *ret, char wh
 
 	*ret = (struct intake){ .pid = -1, .hook = -1 };
 	self[n > 0 ? n : 0] = '\0';
+	/* Another place could be the session's. */
+	if (r == 0 && (!realpath(s->gate.git, hooks) || strncmp(hooks, "/usr/", 5) != 0)) {
+		snprintf(why, WHY_MAX, "the git that serves must be installed below /usr");
+		return -EACCES;
+	}
 	word(&w, s->gate.git);
 	if (r == 0 && push && (r = make_hooks(s, self, hooks)) == 0 && (r = make_own(s, ret->dir)) == 0)
 		receive_settings(s, &w, hooks);

@@ -67,7 +67,7 @@ int hook_pre_receive(void)
 	if (n == COURIER_TOGETHER && fgetc(stdin) != EOF) {
 		while (fgetc(stdin) != EOF)
 			;
-		fprintf(stderr, "a push has at most %d refs\n", COURIER_TOGETHER - 1);
+		fprintf(stderr, "a push has at most %d refs\n", COURIER_TOGETHER);
 		return 1;
 	}
 	(void)lseek(RULES_FD, 0, SEEK_SET);
