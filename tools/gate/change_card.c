@@ -55,18 +55,11 @@ static const char *say_removed(const struct view_file *f)
 static void print_hiding(FILE *f, const struct view *v)
 {
 	for (size_t i = 0; i < v->n_files; i++) {
-		const char *const words[] = { "cat-file", "blob", v->files[i].new_oid, NULL };
-		const char *path = v->files[i].path,
-			   *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-		_cleanup_free_ char *text = NULL, *shown = NULL;
-		size_t len;
+		_cleanup_free_ char *path = v->files[i].hides ? text_visible(v->files[i].path) : NULL;
 
-		if (strcmp(name, ".gitattributes") != 0 || oid_is_none(v->files[i].new_oid) ||
-		    plumbing_read(&v->depot, words, NULL, 1u << 20, &text, &len) < 0 || view_hides(text) == 0)
-			continue;
-		shown = text_visible(path);
-		fprintf(f, "attributes that hide or change files: %s:%u (not obeyed here)\n", shown ?: "?",
-			view_hides(text));
+		if (path)
+			fprintf(f, "attributes that hide or change files: %s:%u (not obeyed here)\n", path,
+				v->files[i].hides);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/base/path.h"
 #include "policy/base/util.h"
 #include "policy/system/cleanup.h"
 
@@ -162,6 +163,46 @@ static int read_earlier(struct view *v, const char *new)
 	return e < 0 ? e : at < list + len ? -EBADMSG : 0;
 }
 
+/* The first line of .gitattributes text that makes git hide or change files, or 0. */
+static unsigned hiding_line(const char *text)
+{
+	static const char *const words[] = {
+		"-diff",   "binary", "filter",	"ident",  "working-tree-encoding",
+		"diff=",   "-text",  "eol=",	"-merge", "linguist-",
+		"export-", "merge=", "encoding"
+	};
+
+	for (unsigned line = 1; *text; line++) {
+		size_t n = strcspn(text, "\n");
+		_cleanup_free_ char *copy = strndup(text, n);
+
+		for (size_t i = 0; copy && *copy != '#' && i < NELEM(words); i++)
+			if (strstr(copy, words[i]))
+				return line;
+		text += n + (text[n] != '\0');
+	}
+	return 0;
+}
+
+static int read_hiding(struct view *v)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < v->n_files && e == 0; i++) {
+		struct view_file *f = &v->files[i];
+		const char *const words[] = { "cat-file", "blob", f->new_oid, NULL };
+		_cleanup_free_ char *text = NULL;
+		size_t len;
+
+		if (strcmp(path_basename(f->path), ".gitattributes") != 0 || oid_is_none(f->new_oid) ||
+		    f->new_mode == 0160000)
+			continue;
+		e = plumbing_read(&v->depot, words, NULL, LIST_MAX, &text, &len);
+		f->hides = text ? hiding_line(text) : 0;
+	}
+	return e;
+}
+
 static int read_commits(struct view *v, const char *new)
 {
 	const char *const words[] = { "rev-list", "--reverse", "--topo-order",
@@ -199,6 +240,7 @@ int view_make(const struct change *c, const char *git, struct view *ret)
 	e = e ?: read_commits(ret, c->new_oid);
 	e = e ?: read_files(ret, c->new_oid);
 	e = e ?: read_earlier(ret, c->new_oid);
+	e = e ?: read_hiding(ret);
 	if (e == 0 && ret->n_files > 0)
 		qsort(ret->files, ret->n_files, sizeof(*ret->files), order);
 	for (size_t i = 0; i < ret->n_files; i++)
@@ -230,24 +272,4 @@ const char *view_kind(const struct view_file *f)
 	if (mode == 0100755)
 		return f->old_mode == mode ? "executable" : f->new_mode ? "newly executable" : "executable";
 	return f->old_mode == 0100755 ? "no longer executable" : "";
-}
-
-unsigned view_hides(const char *text)
-{
-	static const char *const words[] = {
-		"-diff",   "binary", "filter",	"ident",  "working-tree-encoding",
-		"diff=",   "-text",  "eol=",	"-merge", "linguist-",
-		"export-", "merge=", "encoding"
-	};
-
-	for (unsigned line = 1; *text; line++) {
-		size_t n = strcspn(text, "\n");
-		_cleanup_free_ char *copy = strndup(text, n);
-
-		for (size_t i = 0; copy && *copy != '#' && i < NELEM(words); i++)
-			if (strstr(copy, words[i]))
-				return line;
-		text += n + (text[n] != '\0');
-	}
-	return 0;
 }

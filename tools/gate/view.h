@@ -10,6 +10,7 @@ struct view_file {
 	unsigned old_mode, new_mode;
 	char old_oid[GIT_HEX], new_oid[GIT_HEX];
 	char *path, *from;   /* from: the path before a rename or copy, or NULL */
+	unsigned hides;	     /* the line of .gitattributes by which git hides or changes files, or 0 */
 	const char *runner;  /* what runs or obeys it later, or NULL */
 	long added, deleted; /* lines; -1: git takes it for binary */
 };
@@ -37,7 +38,5 @@ const char *view_kind(const struct view_file *f);
 #define VIEW_DIFF "-r", "-M", "-l2000", VIEW_PLAIN
 /* The same for `log`, which compares each commit with all its parents at once. */
 #define VIEW_LOG "--root", "-c", "--no-show-signature", "--no-notes", "--no-decorate", "--no-mailmap"
-/* The first line of .gitattributes text that makes git hide or change files: its number, or 0. */
-unsigned view_hides(const char *text);
 
 #endif

@@ -121,26 +121,11 @@ static int print_file(const struct view_file *f, struct plumbing *batch)
 	if (f->runner)
 		printf("  %sruns later: %s%s", paint_on(stdout, PAINT_YELLOW), f->runner, paint_off(stdout));
 	putchar('\n');
+	if (f->hides)
+		printf("     line %u hides or changes files for other readers; here it is not obeyed\n",
+		       f->hides);
 	object_done(&o);
 	return 0;
-}
-
-/* Says where attributes would have hidden or changed files. */
-static int print_hiding(const struct view_file *f, struct plumbing *batch)
-{
-	struct object o;
-	const char *name = strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path;
-	int e;
-
-	if (strcmp(name, ".gitattributes") != 0 || f->new_mode == 0160000 || oid_is_none(f->new_oid))
-		return 0;
-	e = batch_get(batch, f->new_oid, OBJECT_MAX, &o);
-	if (e == 0 && view_hides(o.data) > 0)
-		printf("     line %u hides or changes files for other readers; here it is not obeyed\n",
-		       view_hides(o.data));
-	if (e == 0)
-		object_done(&o);
-	return e;
 }
 
 int change_files(struct view *v, struct plumbing *batch)
@@ -157,7 +142,6 @@ int change_files(struct view *v, struct plumbing *batch)
 			printf("\n%s%s:%s\n", paint_on(stdout, PAINT_BOLD), heads[part], paint_off(stdout));
 		at = part;
 		e = print_file(f, batch);
-		e = e ?: print_hiding(f, batch);
 	}
 	return e;
 }
