@@ -101,6 +101,13 @@ START_TEST(test_store)
 	ck_assert_int_eq(d.state, CHANGE_DENIED);
 	ck_assert_ptr_nonnull(strstr(d.text, "no"));
 	ck_assert_str_eq(d.base, c.base);
+	change_done(&d);
+	/* What is pushed stays pushed, though a question about it ends later. */
+	ck_assert_int_eq(change_settle(state, &c, CHANGE_PUSHED, ""), 0);
+	ck_assert_int_eq(change_settle(state, &c, CHANGE_DENIED, "too late"), 0);
+	ck_assert_int_eq(c.state, CHANGE_PUSHED);
+	ck_assert_int_eq(change_load(state, 2, &d), 0);
+	ck_assert_int_eq(d.state, CHANGE_PUSHED);
 	change_done(&c);
 	change_done(&d);
 	ck_assert_int_eq(change_last(state, &last), 0);

@@ -198,18 +198,22 @@ static int write_refs(const struct depot *d, const struct change *c)
 	return plumbing_read(d, words, input, 4096, &out, &len);
 }
 
+/* Opens the store and locks it: one writer at a time.  0 or -errno. */
+static int lock_store(const char *state_dir, int *store, int *lock)
+{
+	*store = open_store(state_dir, true);
+	if (*store < 0)
+		return *store;
+	*lock = openat(*store, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return *lock < 0 ? -errno : file_lock(*lock, LOCK_MS);
+}
+
 int change_make(const char *state_dir, const char *git, struct change *c)
 {
 	const struct depot d = { git, c->repository };
-	_cleanup_close_ int store = open_store(state_dir, true), lock = -1;
-	int e;
+	_cleanup_close_ int store = -1, lock = -1;
+	int e = lock_store(state_dir, &store, &lock);
 
-	if (store < 0)
-		return store;
-	lock = openat(store, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (lock < 0)
-		return -errno;
-	e = file_lock(lock, LOCK_MS);
 	if (e == 0)
 		e = last_in(store, &c->number);
 	if (e < 0)
@@ -227,16 +231,21 @@ int change_make(const char *state_dir, const char *git, struct change *c)
 
 int change_settle(const char *state_dir, struct change *c, enum change_state s, const char *text)
 {
-	_cleanup_close_ int store = open_store(state_dir, true);
+	_cleanup_close_ int store = -1, lock = -1;
+	struct change now;
 	char *copy = strdup(text ?: "");
+	int e = copy ? lock_store(state_dir, &store, &lock) : -ENOMEM;
 
-	if (store < 0 || !copy) {
+	if (e < 0) {
 		free(copy);
-		return store < 0 ? store : -ENOMEM;
+		return e;
 	}
 	free(c->text);
 	c->text = copy;
-	c->state = s;
+	/* A question that ends after the operator pushed takes nothing back. */
+	c->state = change_load(state_dir, c->number, &now) == 0 && now.state == CHANGE_PUSHED ? CHANGE_PUSHED
+											      : s;
+	change_done(&now);
 	return write_change(store, c);
 }
 

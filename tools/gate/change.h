@@ -42,7 +42,8 @@ int change_make(const char *state_dir, const char *git, struct change *c);
 int change_load(const char *state_dir, unsigned n, struct change *ret);
 /* The number of the newest change, 0 without any; or -errno. */
 int change_last(const char *state_dir, unsigned *ret);
-/* Writes the new state and text (may be NULL) durably, to the file and to c.  0 or -errno. */
+/* Writes the new state and text (may be NULL) durably, to the file and to c; what is pushed stays pushed.  0
+ * or -errno. */
 int change_settle(const char *state_dir, struct change *c, enum change_state s, const char *text);
 /* All of it as a new object. */
 json_t *change_facts(const struct change *c);
