@@ -136,38 +136,50 @@ int courier_list(const char *git, const char *url, char **ret, char why[WHY_MAX]
 }
 
 /* What repositories of renown have had for long is let through, as forges do. */
+static int fetch_refs(struct run *r, const char *git, const char *url, const char *repository,
+		      const char *atomic, char why[WHY_MAX])
+{
+	*r = (struct run){ .out_max = 1u << 20, .seconds = FETCH_S };
+	return run_for(r, git, url,
+		       (const char *const[]){ "-C",
+					      repository,
+					      "--git-dir=.",
+					      "-c",
+					      "core.fsync=committed,-reference",
+					      "-c",
+					      "fetch.fsckObjects=true",
+					      "-c",
+					      "fetch.fsck.badTimezone=ignore",
+					      "-c",
+					      "fetch.fsck.missingSpaceBeforeDate=ignore",
+					      "-c",
+					      "fetch.fsck.zeroPaddedFilemode=ignore",
+					      "fetch",
+					      "--quiet",
+					      "--prune",
+					      atomic,
+					      "--no-tags",
+					      "--no-write-fetch-head",
+					      "--no-recurse-submodules",
+					      "--update-head-ok",
+					      "--",
+					      url,
+					      "+refs/heads/*:refs/heads/*",
+					      "+refs/tags/*:refs/tags/*",
+					      NULL },
+		       why);
+}
+
 int courier_fetch(const char *git, const char *url, const char *repository, char why[WHY_MAX])
 {
-	struct run r = { .out_max = 1u << 20, .seconds = FETCH_S };
-	int e = run_for(&r, git, url,
-			(const char *const[]){ "-C",
-					       repository,
-					       "--git-dir=.",
-					       "-c",
-					       "core.fsync=committed,-reference",
-					       "-c",
-					       "fetch.fsckObjects=true",
-					       "-c",
-					       "fetch.fsck.badTimezone=ignore",
-					       "-c",
-					       "fetch.fsck.missingSpaceBeforeDate=ignore",
-					       "-c",
-					       "fetch.fsck.zeroPaddedFilemode=ignore",
-					       "fetch",
-					       "--quiet",
-					       "--prune",
-					       "--atomic",
-					       "--no-tags",
-					       "--no-write-fetch-head",
-					       "--no-recurse-submodules",
-					       "--update-head-ok",
-					       "--",
-					       url,
-					       "+refs/heads/*:refs/heads/*",
-					       "+refs/tags/*:refs/tags/*",
-					       NULL },
-			why);
+	struct run r;
+	int e = fetch_refs(&r, git, url, repository, "--atomic", why);
 
+	/* Where a branch took the place of a directory of branches, these go first. */
+	if (e < 0 && r.err && strstr(r.err, "cannot lock ref")) {
+		run_done(&r);
+		e = fetch_refs(&r, git, url, repository, "--no-atomic", why);
+	}
 	run_done(&r);
 	return e;
 }
