@@ -1,4 +1,5 @@
 /* The card of a question about a push: see change.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/system/cleanup.h"
@@ -63,6 +64,32 @@ static void print_hiding(FILE *f, const struct view *v)
 	}
 }
 
+/* The commit that a yes names, and what the branch would lose: 0, or -errno where git does not say. */
+static int print_commit(FILE *f, const struct change *c, const char *git)
+{
+	const struct depot d = { .git = git, .repository = c->repository };
+	char range[2 * GIT_HEX + 4];
+	const char *const words[] = { "rev-list", "--count", range, "--", NULL };
+	_cleanup_free_ char *lost = NULL;
+	size_t len;
+	int e;
+
+	fprintf(f, "commit %s, ", c->new_oid);
+	if (oid_is_none(c->old_oid)) {
+		fputs("a new branch\n", f);
+		return 0;
+	}
+	snprintf(range, sizeof(range), "%s..%s", c->new_oid, c->old_oid);
+	e = plumbing_read(&d, words, NULL, 64, &lost, &len);
+	if (e < 0)
+		return e;
+	fprintf(f, "onto %s", c->old_oid);
+	if (strtoul(lost, NULL, 10) > 0)
+		fprintf(f, ", and takes commits away: %lu", strtoul(lost, NULL, 10));
+	fputc('\n', f);
+	return 0;
+}
+
 char *change_card(const struct change *c, const char *git)
 {
 	_cleanup_free_ char *ref = text_visible(c->ref), *shown = courier_shown(c->url),
@@ -77,6 +104,7 @@ char *change_card(const struct change *c, const char *git)
 		fprintf(f, "change %u: %zu commit%s, %zu file%s, +%lu -%lu lines, to %s of %s\n", c->number,
 			v.n_commits, v.n_commits == 1 ? "" : "s", v.n_files - v.n_earlier,
 			v.n_files - v.n_earlier == 1 ? "" : "s", v.added, v.deleted, ref, url);
+		e = print_commit(f, c, git);
 		print_some(f, &v, "runs later: ", say_runner);
 		print_some(f, &v, "special: ", say_special);
 		print_some(f, &v, "removed: ", say_removed);
@@ -84,7 +112,7 @@ char *change_card(const struct change *c, const char *git)
 		if (v.n_earlier > 0)
 			fprintf(f, "earlier versions in the history: %zu\n", v.n_earlier);
 		fprintf(f, "to see it: pale review %u\n", c->number);
-		if (fclose(f) != 0) {
+		if (fclose(f) != 0 || e < 0) {
 			free(text);
 			text = NULL;
 		}

@@ -25,7 +25,6 @@
 #include "policy/rules/rule.h"
 #include "policy/system/cleanup.h"
 
-#include "tools/base/output.h"
 #include "tools/base/paths.h"
 #include "tools/environment/environment.h"
 
@@ -189,12 +188,14 @@ static int withhold_tokens(struct environment *env)
 	return r;
 }
 
-static int write_all_of(struct ghosts *g, const char *config_home, const char *helper)
+int ghosts_write(const struct ghosts *g, const char *config_home, const char *helper)
 {
 	_cleanup_close_ int home = open(config_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir = -1;
 	char path[PATH_MAX];
 	int r = path_join(path, sizeof(path), config_home, OWN_DIR);
 
+	if (strpbrk(helper, "'\"\\\n") || strpbrk(config_home, "\"\\\n"))
+		return -EINVAL;
 	if (home < 0)
 		return -errno;
 	if (r == 0 && mkdirat(home, OWN_DIR, 0700) < 0 && errno != EEXIST)
@@ -205,32 +206,25 @@ static int write_all_of(struct ghosts *g, const char *config_home, const char *h
 		r = dir;
 	for (size_t i = 0; r == 0 && i < g->n; i++)
 		r = write_names(dir, g, i);
-	if (r == 0)
-		r = write_system(dir, g, path, helper);
-	return r < 0 ? r : path_join(g->config, sizeof(g->config), path, "gitconfig");
+	return r < 0 ? r : write_system(dir, g, path, helper);
 }
 
-int ghosts_write(struct ghosts *g, const char *config_home, const char *helper, struct environment *env)
+int ghosts_tell(struct ghosts *g, const char *config_home, struct environment *env)
 {
-	int r;
+	int r = snprintf(g->config, sizeof(g->config), "%s/" OWN_DIR "/gitconfig", config_home);
 
 	if (g->n == 0)
 		return 0;
-	if (strpbrk(helper, "'\"\\\n") || strpbrk(config_home, "\"\\\n"))
-		r = -EINVAL;
-	else if (environment_get(env, "GIT_CONFIG_SYSTEM") || environment_get(env, "GIT_CONFIG_NOSYSTEM"))
-		r = -EEXIST; /* the operator's own, which we would have to repeat */
-	else
-		r = write_all_of(g, config_home, helper);
+	r = r >= (int)sizeof(g->config) ? -ENAMETOOLONG : 0;
+	/* The operator's own, which we would have to repeat. */
+	if (environment_get(env, "GIT_CONFIG_SYSTEM") || environment_get(env, "GIT_CONFIG_NOSYSTEM"))
+		r = -EEXIST;
 	if (r == 0)
 		r = environment_set(env, "GIT_CONFIG_SYSTEM", g->config, "[git] remote");
 	if (r == 0)
 		r = withhold_tokens(env);
-	if (r == 0)
-		return 0;
-	talk("no gate for git: %s",
-	     r == -EEXIST ? "GIT_CONFIG_SYSTEM or GIT_CONFIG_NOSYSTEM is set" : strerror(-r));
-	ghosts_done(g);
+	if (r < 0)
+		ghosts_done(g);
 	return r;
 }
 

@@ -17,7 +17,7 @@ struct ghost {
 struct ghosts {
 	struct ghost *list;
 	size_t n;
-	char config[4096]; /* the file that git reads as its system configuration, "" before ghosts_write() */
+	char config[4096]; /* the file that git reads as its system configuration, "" before ghosts_tell() */
 };
 
 /*
@@ -26,11 +26,14 @@ struct ghosts {
  */
 int ghosts_find(struct ghosts *g, const struct bundle *b, const struct policy *p);
 /*
- * Writes git's system configuration of the session below config_home, in a directory that no session may
- * write, and points env to it; withholds the tokens of forges that only a preset passes.  helper: the path of
- * git-remote-pale.  0, or -errno after reporting it; then g is empty.
+ * Points env to git's system configuration of the session, below config_home, and withholds the tokens of
+ * forges that only a preset passes.  0, or -errno: -EEXIST where the operator has such a configuration of
+ * their own; then g is empty.
  */
-int ghosts_write(struct ghosts *g, const char *config_home, const char *helper, struct environment *env);
+int ghosts_tell(struct ghosts *g, const char *config_home, struct environment *env);
+/* Writes that configuration, into a directory that no session may write.  helper: the path of
+ * git-remote-pale. 0 or -errno. */
+int ghosts_write(const struct ghosts *g, const char *config_home, const char *helper);
 /* What `git remote -v` shows is one of them. */
 bool ghosts_have(const struct ghosts *g, const char *url);
 /* Each line of text, the URLs of a push, is one of them. */

@@ -47,13 +47,15 @@ static bool copy(int from, int to)
 	return n > 0 && write_all(to, chunk, (size_t)n) == 0;
 }
 
-/* Until the gate has nothing more to say. */
+/* Until the gate has nothing more to say, or nothing reads it.  The end of what git sends is not the end. */
 static void relay(int gate)
 {
-	struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = gate, .events = POLLIN } };
+	struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+			      { .fd = gate, .events = POLLIN },
+			      { .fd = STDOUT_FILENO } };
 
 	for (;;) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if ((poll(p, 3, -1) < 0 && errno != EINTR) || p[2].revents)
 			return;
 		if (p[1].revents && !copy(gate, STDOUT_FILENO))
 			return;

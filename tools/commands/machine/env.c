@@ -16,6 +16,8 @@
 #include "tools/environment/relocate.h"
 #include "tools/gather/environment_file.h"
 #include "tools/gather/gather.h"
+#include "tools/git/ghosts.h"
+#include "tools/sessions/sessions.h"
 
 #define MASKED "****"
 
@@ -81,6 +83,20 @@ static void print_environment(const struct options *o, struct environment *env)
 		print_json(list);
 }
 
+/* What a session at level full would be told of its remotes. */
+static int tell_ghosts(struct environment *env, const struct bundle *b, const struct policy *p)
+{
+	const char *config = environment_get(env, "XDG_CONFIG_HOME");
+	struct ghosts ghosts;
+	int r = session_around() ? -EEXIST : ghosts_find(&ghosts, b, p);
+
+	if (r < 0)
+		return r == -EEXIST ? 0 : r;
+	r = config ? ghosts_tell(&ghosts, config, env) : 0;
+	ghosts_done(&ghosts);
+	return r == -EEXIST ? 0 : r;
+}
+
 static int gather_environment(const struct options *o, struct environment *env, struct diags *d)
 {
 	struct relocation rel = { 0 };
@@ -106,6 +122,8 @@ static int gather_environment(const struct options *o, struct environment *env, 
 			r = relocation_plan(&rel, o, &b, &p);
 		if (r == 0)
 			r = relocation_tell(&rel, &b, env);
+		if (r == 0 && rel.state)
+			r = tell_ghosts(env, &b, &p);
 	}
 	relocation_done(&rel);
 	policy_done(&p);

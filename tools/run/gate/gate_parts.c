@@ -106,9 +106,17 @@ int gate_find(struct gate_parts *g, const struct gate_source *from, struct envir
 	if (!config || !from->installed->gate[0])
 		return 0;
 	e = ghosts_find(&g->ghosts, from->bundle, from->policy);
+	if (e < 0 || g->ghosts.n == 0)
+		return e;
+	e = ghosts_tell(&g->ghosts, config, env);
 	if (e == 0)
-		(void)ghosts_write(&g->ghosts, config, from->installed->remote, env);
-	return e;
+		e = ghosts_write(&g->ghosts, config, from->installed->remote);
+	if (e == -EEXIST)
+		talk("no gate for git: GIT_CONFIG_SYSTEM or GIT_CONFIG_NOSYSTEM is set");
+	else if (e < 0)
+		talk("git's configuration of the session cannot be written to %s/pale: %s", config,
+		     strerror(-e));
+	return e == -EEXIST ? 0 : e;
 }
 
 static json_t *words(const struct word_list *l)

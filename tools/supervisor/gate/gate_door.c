@@ -137,9 +137,10 @@ static int introduce(const struct door *d)
  */
 
 /* No person answered: the change stays open, and pale-gate learns it by the end of this socket. */
-static bool is_left_open(const struct verdict_answer *a)
+static bool is_left_open(const struct decision *d, const struct verdict_answer *a)
 {
-	return a->reason == REASON_TIMEOUT || a->reason == REASON_NOBODY;
+	return d->verdict == VERDICT_ASK ? a->reason == REASON_TIMEOUT || a->reason == REASON_NOBODY
+					 : d->reason == REASON_NEVER;
 }
 
 static int on_ask(struct door *d, const json_t *ask)
@@ -148,24 +149,25 @@ static int on_ask(struct door *d, const json_t *ask)
 	const char *aim = json_string_value(json_object_get(ask, "aim"));
 	struct request req = { .op = OP_PUSH, .path = target, .aim = aim };
 	struct verdict_answer answer;
+	struct decision decision;
 	struct caller c;
+	const char *text;
 	bool allowed;
 
 	if (!target || !aim || strlen(target) >= LIMIT_PATH || aim[0] == AIM_UNKNOWN[0])
 		return -EPROTO;
 	asker_stand_in(&c, d->sup, &d->who, d->desk);
 	c.err = d->quiet;
-	allowed = verdict_conclude_told(&c, &req, target, verdict_of(&c, &req), &answer);
-	if (!allowed && (is_left_open(&answer) || atomic_load(&d->sup->stopping)))
+	decision = verdict_of(&c, &req);
+	allowed = verdict_conclude_told(&c, &req, target, decision, &answer);
+	if (!allowed && (is_left_open(&decision, &answer) || atomic_load(&d->sup->stopping)))
 		return -ECANCELED;
 	d->pushes = allowed;
 	snprintf(d->approval, sizeof(d->approval), "%s", answer.approval);
-	return send_json(d,
-			 json_pack("{sb, ss}", "allow", allowed, "text",
-				   answer.text[0] ? answer.text
-				   : allowed	  ? ""
-						  : reason_text(answer.reason)),
-			 -1);
+	text = answer.text;
+	if (!allowed && !*text)
+		text = reason_text(decision.verdict == VERDICT_ASK ? answer.reason : decision.reason);
+	return send_json(d, json_pack("{sb, ss}", "allow", allowed, "text", text), -1);
 }
 
 static int on_done(struct door *d, const json_t *done)
