@@ -3,7 +3,7 @@
 # flows-differs.txt names.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
-FLOW_INSIDE=again
+FLOW_INSIDE=session
 . "$(dirname "$T_LIB")/flows.sh"
 
 t_look() { flows look; }

@@ -161,7 +161,13 @@ def lines_of(place, what, inside):
     if what == "picture":
         return ["%s %s" % pair for pair in flatten(json.load(open(place + "/picture")))]
     lines = read(place, what)
-    return [SESSION.sub("", line) for line in lines] if inside else lines
+    return [SESSION.sub("", line) for line in covering(lines)] if inside else lines
+
+
+def covering(lines):
+    """What ls-remote says, without refs that are covered (collapse)."""
+    covered = {SESSION.sub("", line[41:]) for line in lines if SESSION.search(line) and line[40:41] == "\t"}
+    return [line for line in lines if line[41:] not in covered]
 
 
 def compare(name, bare, inside, table):
@@ -180,6 +186,9 @@ def compare(name, bare, inside, table):
     used = set()
     for what in "status", "out", "err", "picture":
         one, two = lines_of(bare, what, False), lines_of(inside, what, True)
+        if what in ("out", "err") and any(SESSION.search(line) for line in read(inside, what)):
+            # The names of a session's branches stand elsewhere in a sorted list.
+            one, two = sorted(one), sorted(two)
         for which, verb, text in rules:
             if verb == "drop":
                 kept = [[line for line in lines if not re.search(text, line)] for lines in (one, two)]

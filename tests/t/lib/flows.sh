@@ -188,8 +188,9 @@ flow_side() {
 	python3 "$FLOWS/flows.py" picture "$UP" "$W" "$to/picture" || fail "no picture of $dir"
 }
 
-# What the sessions have.
+# What the sessions have.  No person is there to be asked.
 flow_policy() {
+	unset PALE_PROMPT
 	policy <<-END
 		[git]
 		push = allow

@@ -57,7 +57,7 @@ serve_end() {
 
 # --- what they serve ----------------------------------------------------------------------------------
 
-# An update hook that refuses refs/heads/locked, and says more than a line about it.
+# An update hook that refuses a branch `locked`, a session's too, and says more than a line about it.
 upstream() {
 	local name=$1
 	shift
@@ -79,10 +79,9 @@ upstream_settings() {
 upstream_hook() {
 	cat >"$1" <<-END
 		#!/bin/sh
-		[ $2 != refs/heads/locked ] || {
-			echo "locked: ask the release team" >&2
-			exit 1
-		}
+		case $2 in
+		refs/heads/locked | refs/heads/session/*/locked) echo "locked: ask the release team" >&2 && exit 1 ;;
+		esac
 	END
 	chmod 755 "$1"
 }
@@ -217,13 +216,13 @@ serve_gitolite() {
 			1;
 		END
 		gitolite setup -pk "$FORGE/$FORGE_USER.pub" || exit 1
-		printf 'repo project\n\t-   refs/heads/release$ = %s\n\tRW+ = %s\n' $FORGE_USER $FORGE_USER \
+		printf 'repo project\n\t-   refs/heads/(session/[^/]*/)?release$ = %s\n\tRW+ = %s\n' $FORGE_USER $FORGE_USER \
 			>.gitolite/conf/gitolite.conf
 		gitolite compile || exit 1
 		git -C repositories/project.git config receive.advertisePushOptions true
 		cat >repositories/project.git/hooks/pre-receive <<-'END'
 			#!/bin/sh
-			! grep -q ' refs/heads/locked$' || { echo "locked: ask the release team" >&2; exit 1; }
+			! grep -qE ' refs/heads/(session/.*/)?locked$' || { echo "locked: ask the release team" >&2; exit 1; }
 		END
 		chmod 755 repositories/project.git/hooks/pre-receive
 	) >"$FORGE/gitolite.log" 2>&1 || fail "gitolite: $(cat "$FORGE/gitolite.log")"
