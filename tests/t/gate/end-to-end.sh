@@ -1,7 +1,7 @@
 # limit: 120
 # levels: full strict
-# Sessions whose remote is a ghost, from the agent's git to a real server and back: what is asked, what is pushed, what
-# the server and the person say, and that no secret of the operator ever is inside.
+# Sessions whose remote is a ghost, from the agent's git to a real server and back: what is asked, what is pushed,
+# what the server and the person say, and that no secret of the operator ever is inside.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
 . "$(dirname "$T_LIB")/sentinel.sh"
@@ -21,12 +21,17 @@ refs() {
 	git -C "$UP" for-each-ref --format='%(refname) %(objectname)'
 }
 
+# Where the session's branch is at the remote.
+arrived() {
+	refs | sed -nE 's|^refs/heads/session/[^/]*/topic ||p'
+}
+
 untouched() {
 	[ "$(refs)" = "$BEFORE" ] || fail "the upstream changed: $(refs)"
 }
 
 pushed() {
-	[ "$(refs | sed -nE 's|^refs/heads/session/[^/]*/topic ||p')" = "$(git rev-parse topic)" ] || fail "not pushed: $(refs)"
+	[ "$(arrived)" = "$(git rev-parse topic)" ] || fail "not pushed: $(refs)"
 	[ "$(git -C "$UP" rev-parse main)" = "$(git rev-parse origin/main)" ] || fail "main moved"
 }
 
@@ -119,7 +124,7 @@ t_late() {
 	git commit -q --allow-empty -m later
 	run pale push 1
 	rc_is 0
-	[ "$(refs | sed -nE 's|^refs/heads/session/[^/]*/topic ||p')" = "$(git rev-parse topic~1)" ] || fail "not pushed: $(refs)"
+	[ "$(arrived)" = "$(git rev-parse topic~1)" ] || fail "not pushed: $(refs)"
 }
 
 # The operator's own password is refused: the agent is told by whom and why, and no password.
@@ -179,9 +184,140 @@ t_protected_by_gitolite() {
 	printf '[git]\npush = allow\n' | policy
 	fsh "$WORK; git push origin topic:release"
 	rc_is 1
-	err_has "! [remote rejected] topic -> release (127.0.0.1 refused it: [remote rejected] (hook declined): FATAL: W refs/"
+	err_has "! [remote rejected] topic -> release (127.0.0.1 refused it: [remote rejected] (hook declined): FATAL: W"
 	refs | grep -q 'session/.*/topic ' || fail "not pushed"
 	! refs | grep -q release || fail "release was made"
+}
+
+# --- who goes away, and what moves meanwhile --------------------------------------------------------------
+
+# Starts a push that is asked about; sets ID.
+asked() {
+	bg push bash -c "${1:-$WORK}"
+	ID=$(pending_id 20) || fail "not asked: $(cat "$S/push.err")"
+}
+
+# The agent's git was ended while it waited: a yes pushes what was shown.
+t_git_is_gone() {
+	serve_http
+	cloned "$HTTP_URL"
+	asked "git checkout -q -b topic && echo 2 >>file && git commit -q -am two
+		git push -q origin topic & until [ -e ../go ]; do sleep 0.02; done
+		kill %1; until [ -e ../end ]; do sleep 0.02; done"
+	touch "$HOME/go"
+	sleep 0.3
+	untouched
+	pale approve "$ID" >/dev/null || fail approve
+	until_true 20 pushed_now || fail "not pushed: $(refs)"
+	touch "$HOME/end"
+	bg_wait push
+	pushed
+}
+
+pushed_now() {
+	refs | grep -q '^refs/heads/session/.*/topic '
+}
+
+# pale run was killed while it waited: nothing is pushed, the change is kept, and the operator pushes it.
+t_killed() {
+	serve_http
+	cloned "$HTTP_URL"
+	asked
+	kill -9 "$BG"
+	wait "$BG" 2>/dev/null
+	until_true 20 nothing_is_pending || fail "it is asked on"
+	untouched
+	run pale changes
+	out_has open
+	run pale push 1
+	rc_is 0
+	pushed
+}
+
+nothing_is_pending() {
+	! has_pending
+}
+
+# The branch moved at the remote between question and yes: it is not overwritten.
+t_moved() {
+	local other
+	serve_http
+	cloned "$HTTP_URL"
+	printf '[git]\nbranch = agents/{branch}\n' | policy
+	asked
+	other=$(git -C "$UP" commit-tree -m other "main^{tree}")
+	git -C "$UP" update-ref refs/heads/agents/topic "$other"
+	pale approve "$ID" >/dev/null || fail approve
+	bg_wait push
+	rc_is 1
+	err_has "the branch moved at 127.0.0.1 since"
+	[ "$(git -C "$UP" rev-parse agents/topic)" = "$other" ] || fail "it was overwritten"
+}
+
+# Two sessions push at once, from clones of one remote.
+t_two_at_once() {
+	local one two
+	serve_http
+	cloned "$HTTP_URL"
+	cp -a "$W" "$HOME/second"
+	printf '[git]\npush = allow\n' | policy
+	bg one bash -c "$WORK" && one=$BG
+	cd "$HOME/second" || fail cd
+	bg two bash -c "$WORK" && two=$BG
+	wait "$one" && wait "$two" || fail "$(cat "$S/one.err" "$S/two.err")"
+	[ "$(refs | grep -c '^refs/heads/session/.*/topic ')" = 2 ] || fail "not both: $(refs)"
+	run pale changes --json
+	python3 -c 'import json, sys
+changes = json.load(open(sys.argv[1]))
+assert sorted(c["number"] for c in changes) == [1, 2], changes' "$S/out" || fail "changes"
+}
+
+# --- ways around it ----------------------------------------------------------------------------------------
+
+# Without the ghost there is neither the host nor a credential.
+t_no_way_beside() {
+	local how
+	serve_http
+	cloned "$HTTP_URL"
+	unset PALE_PROMPT
+	for how in 'GIT_CONFIG_NOSYSTEM=1 git push origin topic' 'GIT_CONFIG_SYSTEM=/dev/null git push origin topic' \
+		'git -c remote.origin.vcs= push origin topic' "git push $HTTP_URL/project.git topic" \
+		"curl -sS -m 5 $HTTP_URL/project.git/info/refs?service=git-receive-pack" \
+		"git -c remote.o.url=$HTTP_URL/other.git -c remote.o.vcs=pale ls-remote o" \
+		"printf 'connect git-upload-pack\n\n' | git remote-pale origin $HTTP_URL/other.git"; do
+		fsh "git checkout -q -B topic && git commit -q --allow-empty -m two; $how"
+		rc_not 0 "$how"
+		untouched
+		no_decoy
+	done
+	secret_nowhere "$FORGE_SECRET" "$S/out" "$S/err" "$W"
+}
+
+# The gate's files are the operator's alone.
+t_the_gate_is_closed() {
+	serve_http
+	cloned "$HTTP_URL"
+	fsh 'git fetch; cat ~/.local/state/pale/gate/*/config; echo evil >>~/.local/state/pale/gate/evil
+		rm -rf ~/.local/state/pale/gate; ls ~/.local/state/pale/gate'
+	out_lacks repositoryformatversion
+	missing "$STATE/gate/evil"
+	[ -n "$(ls -d "$STATE"/gate/*.git)" ] || fail "the gate is gone"
+}
+
+# A value that the session was given: the push is refused before a question, and nothing of it stays in the gate.
+t_a_secret_is_pushed() {
+	serve_http
+	cloned "$HTTP_URL"
+	export DEPLOY_TOKEN=Zq8vKx21mWp04Lr7sTnY
+	OPTS=(-e DEPLOY_TOKEN)
+	fsh 'git checkout -q -b topic && printf "%s" "$DEPLOY_TOKEN" | base64 >config.txt && git add . &&
+		git commit -q -m two; git push origin topic'
+	rc_is 1
+	err_has "config.txt:1"
+	err_has "! [remote rejected]"
+	untouched
+	rm config.txt
+	secret_nowhere "$DEPLOY_TOKEN" "$STATE/gate" "$STATE/sessions" "$S/err"
 }
 
 scenario "$@"
