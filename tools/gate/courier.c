@@ -329,9 +329,9 @@ enum courier_end courier_push(const char *git, const struct change *const list[]
 		snprintf(why, WHY_MAX, "%s", none);
 		end = COURIER_REFUSED;
 	}
-	/* A connection that was lost, or a push of which the outcome was: only the remote knows. */
-	if ((end == COURIER_FAILED || (end == COURIER_REFUSED && !strstr(r.out, "[remote rejected]"))) &&
-	    has_arrived(git, list, n))
+	/* A connection that was lost, or a push of which the outcome was: only the remote knows.  libcurl
+	 * sends what was lost once more, and then the remote rejects what it has. */
+	if (end != COURIER_PUSHED && has_arrived(git, list, n))
 		end = COURIER_PUSHED;
 	for (size_t i = 0; i < n && end == COURIER_PUSHED; i++)
 		follow(git, list[i]);
