@@ -21,7 +21,7 @@ refs() {
 	git -C "$UP" for-each-ref --format='%(refname) %(objectname)'
 }
 
-# Where the session's branch is at the remote.
+# Where the branches of sessions are at the remote.
 arrived() {
 	refs | sed -nE 's|^refs/heads/session/[^/]*/topic ||p'
 }
@@ -31,7 +31,7 @@ untouched() {
 }
 
 pushed() {
-	[ "$(arrived)" = "$(git rev-parse topic)" ] || fail "not pushed: $(refs)"
+	arrived | grep -qx "$(git rev-parse topic)" || fail "not pushed: $(refs)"
 	[ "$(git -C "$UP" rev-parse main)" = "$(git rev-parse origin/main)" ] || fail "main moved"
 }
 
@@ -270,6 +270,30 @@ t_two_at_once() {
 	python3 -c 'import json, sys
 changes = json.load(open(sys.argv[1]))
 assert sorted(c["number"] for c in changes) == [1, 2], changes' "$S/out" || fail "changes"
+}
+
+# The connection is lost during the push, which reached the remote or did not: what is said is what is there.
+t_connection_lost() {
+	serve_http
+	serve_cutting "$HTTP_URL"
+	cloned "$CUTTING_URL"
+	printf '[git]\npush = allow\n' | policy
+	echo before >"$FORGE/cut"
+	fsh "$WORK"
+	missing "$FORGE/cut"
+	[ "$RC" = 0 ] || err_has "kept as change 1; pale push 1"
+	[ "$RC" = 0 ] || untouched
+	run pale push 1
+	pushed
+	git commit -q --allow-empty -m three
+	echo after >"$FORGE/cut"
+	fsh 'git push origin topic'
+	missing "$FORGE/cut"
+	rc_is 0
+	pushed
+	run pale changes
+	out_lacks open
+	out_lacks failed
 }
 
 # --- ways around it ----------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 #   serve_ssh                   sshd and git-shell, with keys of the test's own
 #   serve_daemon                git-daemon
 #   serve_gitolite              gitolite3 behind a sshd: `release` is protected, a hook refuses `locked`
+#   serve_cutting URL           in front of an HTTP_URL: loses the connection of the next push where `before` or `after`
+#                               (it reached the server) stands in $FORGE/cut; sets CUTTING_URL
 #   serve_end                   ends them, by pid; they end with the test, too
 #
 # Each sets its URL: HTTP_URL, HTTPS_URL, SSH_URL, DAEMON_URL, GITOLITE_URL; a repository is URL/NAME.git.  Where a
@@ -239,4 +241,37 @@ serve_daemon() {
 		--enable=receive-pack "$FORGE/git" >"$FORGE/daemon.log" 2>&1 </dev/null &
 	serve_wait "$PORT" "$FORGE/daemon.log"
 	DAEMON_URL=git://127.0.0.1:$PORT
+}
+
+# --- a network that fails -----------------------------------------------------------------------------
+
+serve_cutting() {
+	serve_begin
+	serve_run python3 - "$PORT" "${1##*:}" "$FORGE/cut" >"$FORGE/cutting.log" 2>&1 <<-'END' &
+		import os, select, socket, sys, threading
+		port, server, cut = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+		def when(data):
+		    if b"POST " not in data or b"git-receive-pack HTTP" not in data or not os.path.exists(cut):
+		        return None
+		    said = open(cut).read().strip()
+		    os.remove(cut)
+		    return said
+		def carry(client):
+		    upstream = socket.create_connection(("127.0.0.1", server))
+		    mode = None
+		    while True:
+		        for s in select.select([client, upstream], [], [])[0]:
+		            data = s.recv(65536)
+		            if s is client:
+		                mode = mode or when(data)
+		            if not data or mode == "before" or mode == "after" and s is upstream:
+		                return client.close(), upstream.close()
+		            (upstream if s is client else client).sendall(data)
+		listener = socket.create_server(("127.0.0.1", port))
+		while True:
+		    threading.Thread(target=carry, args=(listener.accept()[0],), daemon=True).start()
+	END
+	serve_wait "$PORT" "$FORGE/cutting.log"
+	CUTTING_URL=http://127.0.0.1:$PORT
+	serve_password "$CUTTING_URL"
 }
