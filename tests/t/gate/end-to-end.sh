@@ -4,7 +4,7 @@
 # what the server and the person say, and that no secret of the operator ever is inside.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
-. "$(dirname "$T_LIB")/sentinel.sh"
+. "$(dirname "$T_LIB")/sentinel-lib.sh"
 
 # An upstream with one commit, cloned into the workspace: cloned BASE-URL
 cloned() {
@@ -270,6 +270,21 @@ t_two_at_once() {
 	python3 -c 'import json, sys
 changes = json.load(open(sys.argv[1]))
 assert sorted(c["number"] for c in changes) == [1, 2], changes' "$S/out" || fail "changes"
+}
+
+# Fetches and pushes of one session beside one another.
+t_many_at_once() {
+	serve_http
+	cloned "$HTTP_URL"
+	printf '[git]\npush = allow\n' | policy
+	fsh 'git checkout -q -b topic && git commit -q --allow-empty -m two
+		for i in 1 2 3 4 5; do
+			{ git push -q origin "topic:b$i" 2>"err-$i" || echo "push $i"; } &
+			{ git ls-remote -q origin >/dev/null || echo "ls-remote $i"; } &
+		done; wait'
+	rc_is 0
+	out_is ""
+	[ "$(refs | grep -c '^refs/heads/session/.*/b[1-5] ')" = 5 ] || fail "not all: $(refs)"
 }
 
 # The connection is lost during the push, which reached the remote or did not: what is said is what is there.

@@ -4,7 +4,7 @@
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
 FLOW_INSIDE=session
-. "$(dirname "$T_LIB")/flows.sh"
+. "$(dirname "$T_LIB")/flows-lib.sh"
 
 t_look() { flows look; }
 t_fetch() { flows fetch; }

@@ -1,7 +1,7 @@
 # limit: 60
 # The search for a secret finds it wherever one is put: what finds nothing elsewhere is worth that much.
 . "$T_LIB"
-. "$(dirname "$T_LIB")/sentinel.sh"
+. "$(dirname "$T_LIB")/sentinel-lib.sh"
 
 SECRET=sentinel-7Qx+/9tLw~zz
 

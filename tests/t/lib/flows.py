@@ -1,4 +1,4 @@
-"""The parts of flows.sh that are no shell: cuts the table, takes pictures of repositories, and compares them.
+"""The parts of flows-lib.sh that are no shell: cuts the table, takes pictures of repositories, and compares them.
 
     flows.py cut TABLE GROUP DIR         DIR/NN-NAME/{head,outside,flow} for each row of the group
     flows.py picture UPSTREAM WORK FILE  what a flow left: refs, objects, index, worktree, as JSON

@@ -237,8 +237,8 @@ serve_gitolite() {
 serve_daemon() {
 	serve_begin
 	[ -x "$(git --exec-path)/git-daemon" ] || skip "git-daemon is not installed (package git)"
-	serve_run "$(git --exec-path)/git-daemon" --reuseaddr --listen=127.0.0.1 --port="$PORT" --base-path="$FORGE/git" --export-all \
-		--enable=receive-pack "$FORGE/git" >"$FORGE/daemon.log" 2>&1 </dev/null &
+	serve_run "$(git --exec-path)/git-daemon" --reuseaddr --listen=127.0.0.1 --port="$PORT" \
+		--base-path="$FORGE/git" --export-all --enable=receive-pack "$FORGE/git" >"$FORGE/daemon.log" 2>&1 </dev/null &
 	serve_wait "$PORT" "$FORGE/daemon.log"
 	DAEMON_URL=git://127.0.0.1:$PORT
 }

@@ -27,7 +27,8 @@ def forms_of(secret):
     """What the secret looks like, by the name of the form."""
     forms = {"plain": secret, "hex": secret.hex().encode(), "HEX": secret.hex().upper().encode(),
              "url": urllib.parse.quote(secret, safe="").encode(),
-             "url, all of it": "".join("%%%02X" % c for c in secret).encode(), "utf-16": secret.decode().encode("utf-16-le")}
+             "url, all of it": "".join("%%%02X" % c for c in secret).encode(),
+             "utf-16": secret.decode().encode("utf-16-le")}
     for offset in range(3):
         # The first and the last characters depend on what is beside the secret.
         text = base64.b64encode(b"\0" * offset + secret)
@@ -133,7 +134,8 @@ class Search:
 
     def repository(self, path):
         """Each object, whichever way it is stored: by the real git, which is told nothing else of the repository."""
-        env = {"PATH": os.environ["PATH"], "GIT_DIR": path, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+        env = {"PATH": os.environ["PATH"], "GIT_DIR": path}
+        env.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null")
         git = subprocess.Popen(["git", "cat-file", "--batch-all-objects", "--batch", "--buffer"], env=env,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         count = [0]
