@@ -1,4 +1,5 @@
 # limit: 600
+# nightly: strict
 # Work with git and a remote, as recorded in flows.txt: inside a session it is the same as bare, but for what
 # flows-differs.txt names.
 . "$T_LIB"
