@@ -4,17 +4,14 @@
 # flows-differs.txt names.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
-FLOW_INSIDE=session
 . "$(dirname "$T_LIB")/flows-lib.sh"
 
 t_look() { flows look; }
 t_fetch() { flows fetch; }
 t_pull() { flows pull; }
-t_push() { flows push; }
 t_clone() { flows clone; }
 t_odd() { flows odd; }
 t_trees() { flows trees; }
-t_local() { flows local; }
 t_https() { flows https; }
 t_ssh() { flows ssh; }
 t_daemon() { flows daemon; }
