@@ -83,7 +83,8 @@ t_a_late_yes_pushes() {
 t_a_secret_is_refused_with_its_line() {
 	project
 	OPTS=(-e "DEPLOY_KEY=hunter2-sesame-47110815")
-	fsh 'printf "a\nb\nkey = hunter2-sesame-47110815\n" >conf; git add conf; git commit -q -m c; git push origin HEAD:topic'
+	fsh 'printf "a\nb\nkey = hunter2-sesame-47110815\n" >conf
+		git add conf; git commit -q -m c; git push origin HEAD:topic'
 	rc_is 1
 	err_has "conf:3"
 	err_has "remote rejected"
@@ -122,8 +123,8 @@ t_only_what_stood_at_the_start() {
 # git's own variables, with which an agent configures it for itself.
 t_an_agent_that_configures_git() {
 	project
-	fsh 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=color.ui GIT_CONFIG_VALUE_0=never git fetch origin && git worktree add -q wt &&
-		cd wt && git fetch origin && env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_SYSTEM="$GIT_CONFIG_SYSTEM" git fetch'
+	fsh 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=color.ui GIT_CONFIG_VALUE_0=never git fetch origin &&
+		git worktree add -q wt && cd wt && git fetch origin && env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_SYSTEM="$GIT_CONFIG_SYSTEM" git fetch'
 	rc_is 0
 	not_denied
 	fsh 'echo x >>"$GIT_CONFIG_SYSTEM"'
@@ -171,8 +172,8 @@ t_policy_of_pushes() {
 	fsh 'echo 3 >>file; git commit -q -a -m three; git push origin HEAD:topic'
 	rc_is 1
 	err_has "[git] push"
-	printf '[git]\npush = maybe\nbranch = {name}\nremote = a b\nfetch = refs/notes/*\n[changes]\nmax_files = 0\ndeny = /x\n' |
-		policy
+	printf '%s\n' '[git]' 'push = maybe' 'branch = {name}' 'remote = a b' 'fetch = refs/notes/*' '[changes]' \
+		'max_files = 0' 'deny = /x' | policy
 	run pale lint
 	rc_is 1
 	out_has 'invalid value `maybe`, expected allow, ask or deny'
