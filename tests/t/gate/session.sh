@@ -3,7 +3,7 @@
 # The whole way: the git of a session, git-remote-pale, the gate, the question, the courier and a real server.
 . "$T_LIB"
 . "$(dirname "$T_LIB")/git-servers.sh"
-. "$(dirname "$T_LIB")/sentinel.sh"
+. "$(dirname "$T_LIB")/sentinel-lib.sh"
 
 # A server that wants a password, and a clone of its repository on branch `topic`.
 project() {
@@ -124,7 +124,8 @@ t_only_what_stood_at_the_start() {
 t_an_agent_that_configures_git() {
 	project
 	fsh 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=color.ui GIT_CONFIG_VALUE_0=never git fetch origin &&
-		git worktree add -q wt && cd wt && git fetch origin && env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_SYSTEM="$GIT_CONFIG_SYSTEM" git fetch'
+		git worktree add -q wt && cd wt && git fetch origin &&
+		env -i PATH="$PATH" HOME="$HOME" GIT_CONFIG_SYSTEM="$GIT_CONFIG_SYSTEM" git fetch'
 	rc_is 0
 	not_denied
 	fsh 'echo x >>"$GIT_CONFIG_SYSTEM"'
@@ -167,6 +168,7 @@ t_policy_of_pushes() {
 	printf '[git]\npush = allow\nbranch = agents/{branch}\n[commands]\nask = git push\n' | policy
 	fsh 'echo 2 >>file; git commit -q -a -m two; git push origin HEAD:topic'
 	rc_is 0
+	err_lacks "waiting for approval"
 	[ "$(at_server agents/topic)" = "$(git rev-parse topic)" ] || fail "not pushed: $(cat "$S/err")"
 	printf '[git]\npush = deny\n' | policy
 	fsh 'echo 3 >>file; git commit -q -a -m three; git push origin HEAD:topic'

@@ -9,7 +9,6 @@ t_fetch_and_push() {
 	[ "$(git symbolic-ref refs/remotes/origin/HEAD)" = refs/remotes/origin/main ] || fail "HEAD"
 	run git push origin topic
 	rc_is 0
-	err_has "waiting for approval of change 1"
 	err_has "session/s1/topic"
 	[ "$(at refs/heads/session/s1/topic)" = "$(git rev-parse topic)" ] || fail "it is not there"
 	[ "$(at refs/heads/main)" = "$(git rev-parse main)" ] || fail "main moved"

@@ -193,6 +193,7 @@ static void ask(struct push *p, struct command *c)
 	_cleanup_free_ char *card = card_of(p, c), *shown = courier_shown(p->s->gate.url), *target = NULL,
 			    *text = NULL, *said = NULL;
 	unsigned number = c->change.number;
+	char waiting[32] = "";
 	enum said answer;
 
 	if (!card || !shown || asprintf(&target, "%s %s", c->target, shown) < 0) {
@@ -201,10 +202,10 @@ static void ask(struct push *p, struct command *c)
 		return;
 	}
 	if (number > 0)
-		dprintf(p->say, "waiting for approval of change %u\n", number);
-	else
-		dprintf(p->say, "waiting for approval\n");
-	answer = supervisor_ask(target, card, &text);
+		snprintf(waiting, sizeof(waiting), " of change %u", number);
+	if (!supervisor_ask(target, card))
+		dprintf(p->say, "waiting for approval%s\n", waiting);
+	answer = supervisor_said(&text);
 	said = text ? text_visible(text) : NULL;
 	if (answer == SAID_YES) {
 		c->wanted = true;

@@ -39,9 +39,12 @@ struct service {
 /* --- supervisor.c --- */
 /* Receives the first packet.  0 or -errno. */
 int supervisor_order(struct service *s);
-/* What the person, or the policy, said to a question; the end of the session is an answer, too. */
+/* Asks about a push.  False where the answer takes longer than the policy needs alone: a person is asked. */
+bool supervisor_ask(const char *target, const char *aim);
+/* What the person, or the policy, said to it; the end of the session is an answer, too.  The caller frees the
+ * text. */
 enum said { SAID_YES, SAID_NO, SAID_NOTHING };
-enum said supervisor_ask(const char *target, const char *aim, char **ret_text);
+enum said supervisor_said(char **ret_text);
 void supervisor_done(unsigned change, const char *result, const char *text);
 
 /* --- intake.c --- */

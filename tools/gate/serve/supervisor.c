@@ -7,6 +7,7 @@
 
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
+#include "policy/wire/wire.h"
 
 #include "tools/base/output.h"
 
@@ -68,14 +69,21 @@ int supervisor_order(struct service *s)
 	return s->gate.state[0] == '/' ? 0 : -EPROTO;
 }
 
-enum said supervisor_ask(const char *target, const char *aim, char **ret_text)
+bool supervisor_ask(const char *target, const char *aim)
 {
-	_cleanup_json_ json_t *answer = NULL;
+	struct pollfd p = { .fd = SUPERVISOR_FD, .events = POLLIN };
+
+	if (!send_packet(json_pack("{s{soso}}", "ask", "target", json_text(target), "aim", json_text(aim))))
+		return true;
+	return poll(&p, 1, 2 * WIRE_SETTLE_MS) != 0;
+}
+
+enum said supervisor_said(char **ret_text)
+{
+	_cleanup_json_ json_t *answer;
 	int fd;
 
 	*ret_text = NULL;
-	if (!send_packet(json_pack("{s{soso}}", "ask", "target", json_text(target), "aim", json_text(aim))))
-		return SAID_NOTHING;
 	answer = receive(&fd);
 	if (fd >= 0)
 		close(fd);
