@@ -44,7 +44,7 @@ static const char *fetched_wrong(const char *v)
 
 	if (n > 2 && strcmp(v + n - 2, "/*") == 0)
 		n -= 2;
-	if ((strncmp(v, "refs/heads", 10) != 0 && strncmp(v, "refs/tags", 9) != 0) ||
+	if ((strncmp(v, "refs/heads/", 11) != 0 && strncmp(v, "refs/tags/", 10) != 0) ||
 	    strcspn(v, " \t~^:?*[]\\") < n || strstr(v, "..") || strstr(v, "//"))
 		return "write refs/heads/* or refs/tags/*, or one ref of these";
 	return NULL;
@@ -73,6 +73,8 @@ static const char *pushed_wrong(const char *v)
 		if (strncmp(at, "{id}", 4) != 0 && strncmp(at, "{branch}", 8) != 0)
 			return "{id} is the session's and {branch} the branch's name; nothing else stands in "
 			       "braces";
+		if (strncmp(at, "{branch}", 8) == 0 && at[8])
+			return "{branch} stands at the end, as in session/{id}/{branch}";
 		at++;
 	}
 	return NULL;

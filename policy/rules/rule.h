@@ -120,7 +120,7 @@ struct settings {
 	enum verdict net_default;
 	enum verdict push;     /* [git] push: of what the gate holds */
 	unsigned change_files; /* [changes] max_files: of one push */
-	unsigned change_bytes; /* [changes] max_size: of one file */
+	unsigned change_bytes; /* [changes] max_size: of one push */
 	enum network network;
 	enum home home;
 	bool relative_only;    /* [files] paths = relative */

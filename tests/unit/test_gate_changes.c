@@ -206,7 +206,7 @@ START_TEST(test_card)
 		"l (link)",
 		"bin (binary)",
 		"\nremoved: a (removed)\n",
-		"\nattributes that hide or change files: .gitattributes:1 (not obeyed here)\n",
+		"\nattributes that hide or change files, not obeyed here: .gitattributes (line 1)\n",
 		"\nearlier versions in the history: 1\n",
 		"\nto see it: pale review 1\n"
 	};

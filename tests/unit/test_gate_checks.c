@@ -89,6 +89,9 @@ static const struct row {
 	  "PRIVATE KEY-----; } >k",
 	  "k:1: looks like a secret" },
 	{ "M=token=a1B2c3D4e5F6g7H8", "looks like a secret" },
+	{ "git cat-file commit HEAD | sed '/^committer/a x-data more' >../c; "
+	  "git update-ref HEAD $(git hash-object -t commit -w --literally ../c); rm ../c; echo >x",
+	  "a header of the commit that git does not write" },
 	/* Files that must not leave. */
 	{ "echo A=b >.env", ".env: [changes] deny = .env*\n" },
 	{ "mkdir -p a/b; echo A=b >a/b/.env.local", "a/b/.env.local: [changes] deny = .env*\n" },

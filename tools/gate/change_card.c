@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/base/op.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
@@ -10,13 +11,14 @@
 #include "plumbing.h"
 #include "view.h"
 
-#define NAMES_MAX 12 /* of a line; how many more there are is told */
+#define NAMES_MAX 12  /* of a line; how many more there are is told */
+#define LINE_ROOM 600 /* bytes of names in a line: a card must fit into a question */
 
 /* A line of files for which `say` has a word; each with it in brackets. */
 static void print_some(FILE *f, const struct view *v, const char *head,
 		       const char *(*say)(const struct view_file *))
 {
-	size_t n = 0;
+	size_t n = 0, told = 0, used = 0;
 
 	for (size_t i = 0; i < v->n_files; i++) {
 		const char *what = v->files[i].status == 'H' ? NULL : say(&v->files[i]);
@@ -24,11 +26,13 @@ static void print_some(FILE *f, const struct view *v, const char *head,
 
 		if (!what)
 			continue;
-		if (n++ < NAMES_MAX)
-			fprintf(f, "%s%s (%s)", n == 1 ? head : ", ", path ?: "?", what);
+		n++;
+		used += strlen(path ?: "?") + strlen(what) + 5;
+		if (told < NAMES_MAX && used <= LINE_ROOM)
+			fprintf(f, "%s%s (%s)", told++ == 0 ? head : ", ", path ?: "?", what);
 	}
-	if (n > NAMES_MAX)
-		fprintf(f, " and %zu more", n - NAMES_MAX);
+	if (n > told)
+		fprintf(f, "%s%zu more", told > 0 ? " and " : head, n - told);
 	if (n > 0)
 		fputc('\n', f);
 }
@@ -53,15 +57,12 @@ static const char *say_removed(const struct view_file *f)
 	return f->status == 'D' ? "removed" : NULL;
 }
 
-static void print_hiding(FILE *f, const struct view *v)
+static const char *say_hiding(const struct view_file *f)
 {
-	for (size_t i = 0; i < v->n_files; i++) {
-		_cleanup_free_ char *path = v->files[i].hides ? text_visible(v->files[i].path) : NULL;
+	static _Thread_local char where[32];
 
-		if (path)
-			fprintf(f, "attributes that hide or change files: %s:%u (not obeyed here)\n", path,
-				v->files[i].hides);
-	}
+	snprintf(where, sizeof(where), "line %u", f->hides);
+	return f->hides ? where : NULL;
 }
 
 /* The commit that a yes names, and what the branch would lose: 0, or -errno where git does not say. */
@@ -108,11 +109,11 @@ char *change_card(const struct change *c, const char *git)
 		print_some(f, &v, "runs later: ", say_runner);
 		print_some(f, &v, "special: ", say_special);
 		print_some(f, &v, "removed: ", say_removed);
-		print_hiding(f, &v);
+		print_some(f, &v, "attributes that hide or change files, not obeyed here: ", say_hiding);
 		if (v.n_earlier > 0)
 			fprintf(f, "earlier versions in the history: %zu\n", v.n_earlier);
 		fprintf(f, "to see it: pale review %u\n", c->number);
-		if (fclose(f) != 0 || e < 0) {
+		if (fclose(f) != 0 || e < 0 || size >= LIMIT_PATH) {
 			free(text);
 			text = NULL;
 		}

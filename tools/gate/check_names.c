@@ -163,7 +163,7 @@ int check_modules(struct checks *ck, const char *path, const char *oid, const st
 {
 	const char *const words[] = { "config", "--blob", oid, "--no-includes", "--list", "-z", NULL };
 	_cleanup_free_ char *list = NULL;
-	size_t len;
+	size_t len = 0;
 	int r = plumbing_read(&ck->depot, words, NULL, 1u << 20, &list, &len);
 
 	if (r == -EIO) {

@@ -133,10 +133,10 @@ void check_needles_done(struct checks *ck)
 	free(ck->needles);
 }
 
-/* The line at text[at] stands in the file as it was. */
-static bool was_there(const char *text, size_t len, size_t at, const struct object *before)
+/* The lines from text[at] to text[last] stand in the file as it was. */
+static bool was_there(const char *text, size_t len, size_t at, size_t last, const struct object *before)
 {
-	const char *start = memrchr(text, '\n', at), *end = memchr(text + at, '\n', len - at);
+	const char *start = memrchr(text, '\n', at), *end = memchr(text + last, '\n', len - last);
 
 	start = start ? start + 1 : text;
 	end = end ?: text + len;
@@ -152,14 +152,17 @@ static void find_values(struct checks *ck, const char *path, const char *text, s
 	for (size_t i = 0; i < ck->needles->n; i++) {
 		const struct needle *s = &ck->needles->list[i];
 		const char *hit = dense ? memmem(dense, n, s->text, s->len) : text;
-		size_t at = 0;
+		size_t at = 0, last;
 
 		if (!hit)
 			continue;
 		for (size_t kept = dense ? (size_t)(hit - dense) : 0;
 		     kept > 0 || (at < len && !counts(text[at])); at++)
 			kept -= counts(text[at]);
-		if (!was_there(text, len, at, before))
+		last = at;
+		for (size_t left = dense ? s->len - 1 : 0; left > 0 && last + 1 < len;)
+			left -= counts(text[++last]);
+		if (!was_there(text, len, at, last, before))
 			check_finding(ck, path, check_line(text, at), "a secret value of this session, %s",
 				      s->form);
 	}
@@ -239,7 +242,7 @@ static void find_shapes(struct checks *ck, const char *path, const char *text, s
 	for (size_t i = 0; i + 1 < len; i++) {
 		if (!may_begin(text + i) || !secret_at(text, len, i, &hit) || !is_real(text, i, &hit))
 			continue;
-		if (!was_there(text, len, hit.at, before))
+		if (!was_there(text, len, hit.at, hit.at + hit.len - 1, before))
 			check_finding(ck, path, check_line(text, i), "looks like a secret (%u characters)",
 				      (unsigned)hit.len);
 		i = hit.at + hit.len - 1;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policy/base/util.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
@@ -177,7 +178,7 @@ static int read_new(struct checks *ck, const char *path, const char *oid, struct
 static int check_content(struct checks *ck, const char *path, unsigned mode, const char *oid,
 			 const char *before)
 {
-	bool special = mode == MODE_LINK || strcmp(path, ".gitmodules") == 0;
+	bool special = mode == MODE_LINK || strcasecmp(path, ".gitmodules") == 0;
 	int r = tfind(oid, &ck->fresh, compare) ? set_add(&ck->blobs, oid) : 0, is_new = r > 0;
 	struct object blob, old = { .data = NULL };
 
@@ -298,6 +299,32 @@ static int walk(struct checks *ck, const char *dir, const struct trees *t, unsig
 
 /* --- commits --- */
 
+#define SIGNATURE_MAX 16384
+
+/* What git writes before a commit's message: a screen shows no other line, so it could carry anything. */
+static void check_headers(struct checks *ck, const char *name, const char *text)
+{
+	static const char *const known[] = { "tree ",	  "parent ", "author ",	       "committer ",
+					     "encoding ", "gpgsig ", "gpgsig-sha256 ", "mergetag " };
+	size_t more = 0, n;
+	unsigned line = 1;
+
+	for (; *text && *text != '\n'; text += n + (text[n] == '\n'), line++) {
+		bool is_known = *text == ' ' && line > 1;
+
+		n = strcspn(text, "\n");
+		more += *text == ' ' ? n : 0;
+		for (size_t i = 0; i < NELEM(known) && !is_known; i++)
+			is_known = strncmp(text, known[i], strlen(known[i])) == 0;
+		if (!is_known) {
+			check_finding(ck, name, line, "a header of the commit that git does not write");
+			return;
+		}
+	}
+	if (more > SIGNATURE_MAX)
+		check_finding(ck, name, 0, "a signature of more than %d bytes", SIGNATURE_MAX);
+}
+
 static int check_commit(struct checks *ck, const char *oid)
 {
 	_cleanup_free_ struct trees *t = calloc(1, sizeof(*t));
@@ -313,6 +340,7 @@ static int check_commit(struct checks *ck, const char *oid)
 	if (r != 0)
 		return r;
 	check_secrets(ck, name, o.data, o.len, NULL);
+	check_headers(ck, name, o.data);
 	for (const char *p = strchr(o.data, '\n'); p && strncmp(p, "\nparent ", 8) == 0 && r == 0;
 	     p = strchr(p + 1, '\n')) {
 		r = t->n == PARENTS_MAX ? -E2BIG : 0;

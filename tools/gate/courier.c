@@ -8,6 +8,7 @@
 #include "policy/base/buf.h"
 #include "policy/system/cleanup.h"
 
+#include "mirror.h"
 #include "plumbing.h"
 #include "courier_run.h"
 
@@ -21,7 +22,7 @@
 extern char **environ;
 
 /* What the operator's git, its transports and its credential helpers need; all else of git's own is left out.
- */
+ * `pale run` passes less on (tools/run/gate/gate_parts.c). */
 static bool may_pass(const char *entry)
 {
 	static const char *const names[] = {
@@ -30,7 +31,8 @@ static bool may_pass(const char *entry)
 		"XDG_",	      "DBUS_",	      "DISPLAY=",     "WAYLAND_DISPLAY=",
 		"GNUPGHOME=", "KRB5",	      "SSL_CERT_",    "GIT_CONFIG_GLOBAL=",
 		"GIT_SSL_",   "http_proxy=",  "https_proxy=", "no_proxy=",
-		"all_proxy=", "HTTPS_PROXY=", "NO_PROXY=",    "ALL_PROXY="
+		"all_proxy=", "HTTPS_PROXY=", "NO_PROXY=",    "ALL_PROXY=",
+		"GH_TOKEN=",  "GITHUB_TOKEN="
 	};
 
 	for (size_t i = 0; i < NELEM(names); i++)
@@ -41,11 +43,13 @@ static bool may_pass(const char *entry)
 
 static void make_environment(const char *env[ENV_MAX], const char *ssh)
 {
-	static const char *const fixed[] = {
-		"GIT_TERMINAL_PROMPT=0",    "GIT_ALLOW_PROTOCOL=https:http:ssh:git",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1",
-		"GIT_OPTIONAL_LOCKS=0",	    "LC_ALL=C"
-	};
+	static const char *const fixed[] = { "GIT_TERMINAL_PROMPT=0",
+					     "GIT_ASKPASS=",
+					     "GIT_ALLOW_PROTOCOL=https:http:ssh:git",
+					     "GIT_NO_REPLACE_OBJECTS=1",
+					     "GIT_ATTR_NOSYSTEM=1",
+					     "GIT_OPTIONAL_LOCKS=0",
+					     "LC_ALL=C" };
 	size_t n = 0;
 
 	for (size_t i = 0; i < NELEM(fixed); i++)
@@ -60,14 +64,15 @@ static void make_environment(const char *env[ENV_MAX], const char *ssh)
 
 static int run_git(struct run *r, const char *git, const char *const words[], char *ssh)
 {
-	const char *argv[WORDS + 2 * COURIER_TOGETHER] = { git,	 "--no-pager",
-							   "-c", "core.hooksPath=/dev/null",
-							   "-c", "gc.auto=0",
+	const char *argv[WORDS + 2 * COURIER_TOGETHER] = { git, "--no-pager", "-c",
+							   "core.hooksPath=/dev/null", "-c", "gc.auto=0",
 							   "-c", "maintenance.auto=false",
-							   "-c", "http.lowSpeedLimit=1",
-							   "-c", "http.lowSpeedTime=300" };
+							   /* What was approved is for this server. */
+							   "-c", "http.followRedirects=false", "-c",
+							   "http.lowSpeedLimit=1", "-c",
+							   "http.lowSpeedTime=300" };
 	const char *env[ENV_MAX];
-	size_t n = 12;
+	size_t n = 14;
 
 	while (*words && n + 1 < NELEM(argv))
 		argv[n++] = *words++;
@@ -320,6 +325,10 @@ enum courier_end courier_push(const char *git, const struct change *const list[]
 	enum courier_end end = COURIER_FAILED;
 
 	snprintf(why, WHY_MAX, "out of memory");
+	if (n > 0 && !gate_is_whole(list[0]->repository)) {
+		snprintf(why, WHY_MAX, "the gate's repository was tampered with");
+		goto out;
+	}
 	if (n == 0 || n > COURIER_TOGETHER || !push_words(list, n, words, made))
 		goto out;
 	(void)courier_takes(list[0]->url, host, sizeof(host));

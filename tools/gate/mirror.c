@@ -230,7 +230,7 @@ int gate_refresh(struct gate *g, char why[WHY_MAX])
 	lock = lock_repository(g, hex == 64);
 	if (lock < 0)
 		r = lock;
-	else if (!gate_is_whole(g))
+	else if (!gate_is_whole(g->repository))
 		r = -EPERM;
 	else
 		r = read_mirror(g, &ours);
@@ -272,14 +272,14 @@ int gate_ref(const struct gate *g, const char *ref, char ret[GIT_HEX])
 	return r;
 }
 
-bool gate_is_whole(const struct gate *g)
+bool gate_is_whole(const char *repository)
 {
 	char path[PATH_MAX + 32];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/objects/info/alternates", g->repository);
+	snprintf(path, sizeof(path), "%s/objects/info/alternates", repository);
 	if (lstat(path, &st) == 0)
 		return false;
-	snprintf(path, sizeof(path), "%s/objects/info/http-alternates", g->repository);
+	snprintf(path, sizeof(path), "%s/objects/info/http-alternates", repository);
 	return lstat(path, &st) < 0;
 }

@@ -27,7 +27,7 @@ int gate_refresh(struct gate *g, char why[WHY_MAX]);
 void gate_remove(const char *path);
 /* What a ref is there, "" where it does not exist.  0 or -errno. */
 int gate_ref(const struct gate *g, const char *ref, char ret[GIT_HEX]);
-/* True where it has nothing that only a process in the intake's floor could have put there. */
-bool gate_is_whole(const struct gate *g);
+/* True where the repository borrows no objects from another one (objects/info/alternates). */
+bool gate_is_whole(const char *repository);
 
 #endif

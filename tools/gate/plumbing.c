@@ -32,9 +32,11 @@ static void of_quarantine(const char **env)
 
 static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[], const int fds[3])
 {
-	const char *argv[PLUMBING_WORDS + 8] = { "git", "--no-pager",
-						 "-c",	"core.quotePath=true",
-						 "-c",	"core.attributesFile=/dev/null" };
+	const char *argv[PLUMBING_WORDS + 12] = { "git", "--no-pager", "-c", "core.quotePath=true", "-c",
+						  "core.attributesFile=/dev/null",
+						  /* What a fallen intake could have put there. */
+						  "-c", "core.commitGraph=false", "-c",
+						  "core.multiPackIndex=false" };
 	const char *env[16] = {
 		"PATH=/usr/bin:/bin",	    "HOME=/nonexistent",	   "LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1",    "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
@@ -45,10 +47,10 @@ static int spawn_git(pid_t *pid, const struct depot *d, const char *const words[
 	posix_spawn_file_actions_t acts;
 	posix_spawnattr_t attr;
 	sigset_t set;
-	size_t n = 6;
+	size_t n = 10;
 	int e = asprintf(&dir, "GIT_DIR=%s", d->repository) < 0 ? -ENOMEM : 0;
 
-	for (; *words && n < PLUMBING_WORDS + 7; words++)
+	for (; *words && n < PLUMBING_WORDS + 11; words++)
 		argv[n++] = *words;
 	e = *words ? -E2BIG : e;
 	env[10] = dir;

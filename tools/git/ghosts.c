@@ -59,8 +59,11 @@ static int add(struct ghosts *g, const char *name, const char *url)
 	return to->name && to->url ? 0 : -ENOMEM;
 }
 
-static bool is_named(const struct policy *p, const char *name)
+bool ghost_is_named(const struct ghost *one, const void *ctx)
 {
+	const struct policy *p = ctx;
+	const char *name = one->name;
+
 	for (size_t i = 0; i < p->ghosts.n; i++)
 		if (glob_match(p->ghosts.list[i], strlen(p->ghosts.list[i]), name, strlen(name)))
 			return true;
@@ -73,7 +76,7 @@ static bool is_plain(const char *name)
 	return *name && *name != '-' && *name != '/' && !strpbrk(name, "\"\\\n");
 }
 
-int ghosts_find(struct ghosts *g, const struct bundle *b, const struct policy *p)
+int ghosts_find(struct ghosts *g, const struct bundle *b)
 {
 	_cleanup_free_ char *own = NULL;
 	struct gitconfig config;
@@ -82,24 +85,36 @@ int ghosts_find(struct ghosts *g, const struct bundle *b, const struct policy *p
 	*g = (struct ghosts){ .list = NULL };
 	if (!b->git_common && asprintf(&own, "%s/.git", b->workspace) < 0)
 		return -ENOMEM;
-	if (p->ghosts.n == 0 ||
-	    git_config_read(b->git_common ? b->git_common : own, "config", GITCONFIG_MAX, &config) < 0)
+	if (git_config_read(b->git_common ? b->git_common : own, "config", GITCONFIG_MAX, &config) < 0)
 		return 0;
 	for (size_t i = 0; r == 0 && i < config.n; i++) {
 		const struct gitconfig_entry *e = &config.entries[i];
 
 		if (strcmp(e->section, "remote") == 0 && e->subsection && e->value &&
 		    (strcmp(e->name, "url") == 0 || strcmp(e->name, "pushurl") == 0) &&
-		    is_plain(e->subsection) && is_named(p, e->subsection) && ghost_is_url(e->value))
+		    is_plain(e->subsection) && ghost_is_url(e->value))
 			r = add(g, e->subsection, e->value);
 	}
 	gitconfig_done(&config);
 	return r;
 }
 
-bool ghosts_have(const struct ghosts *g, const char *url)
+static void ghost_free(struct ghost *one)
 {
-	return ghosts_have_all(g, url, strlen(url));
+	free(one->name);
+	free(one->url);
+}
+
+void ghosts_keep(struct ghosts *g, bool (*keep)(const struct ghost *one, const void *ctx), const void *ctx)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (keep(&g->list[i], ctx))
+			g->list[n++] = g->list[i];
+		else
+			ghost_free(&g->list[i]);
+	g->n = n;
 }
 
 static bool has_one(const struct ghosts *g, const char *url, size_t len)
@@ -108,6 +123,11 @@ static bool has_one(const struct ghosts *g, const char *url, size_t len)
 		if (strlen(g->list[i].url) == len && memcmp(g->list[i].url, url, len) == 0)
 			return true;
 	return false;
+}
+
+bool ghosts_have(const struct ghosts *g, const char *url)
+{
+	return has_one(g, url, strlen(url));
 }
 
 bool ghosts_have_all(const struct ghosts *g, const char *text, size_t len)
@@ -230,10 +250,8 @@ int ghosts_tell(struct ghosts *g, const char *config_home, struct environment *e
 
 void ghosts_done(struct ghosts *g)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		free(g->list[i].name);
-		free(g->list[i].url);
-	}
+	for (size_t i = 0; i < g->n; i++)
+		ghost_free(&g->list[i]);
 	free(g->list);
 	*g = (struct ghosts){ .list = NULL };
 }

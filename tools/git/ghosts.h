@@ -21,10 +21,14 @@ struct ghosts {
 };
 
 /*
- * Finds the remotes of the workspace's repository that p names and that lie on a network (https, http, ssh,
- * git).  Fewer where the configuration cannot be read.  0 or -ENOMEM; call ghosts_done() in each case.
+ * Finds the remotes of the workspace's repository that lie on a network (https, http, ssh, git).  None where
+ * the configuration cannot be read.  0 or -ENOMEM; call ghosts_done() in each case.
  */
-int ghosts_find(struct ghosts *g, const struct bundle *b, const struct policy *p);
+int ghosts_find(struct ghosts *g, const struct bundle *b);
+/* Leaves those for which keep() is true. */
+void ghosts_keep(struct ghosts *g, bool (*keep)(const struct ghost *one, const void *ctx), const void *ctx);
+/* For ghosts_keep(): ctx is the policy that names it. */
+bool ghost_is_named(const struct ghost *one, const void *ctx);
 /*
  * Points env to git's system configuration of the session, below config_home, and withholds the tokens of
  * forges that only a preset passes.  0, or -errno: -EEXIST where the operator has such a configuration of

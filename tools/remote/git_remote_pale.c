@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,8 @@ int main(int argc, char **argv)
 	static const char connect[] = "connect ", answer[] = "connect\n\n";
 	char line[256];
 
+	/* The gate may end before git has sent all; its reason is still to be read. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc != 3) {
 		fputs("usage: git-remote-pale REMOTE URL, which git runs\n", stderr);
 		return 2;

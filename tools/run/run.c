@@ -171,9 +171,12 @@ static int find_gate(struct run *r)
 					  .policy = &r->policy,
 					  .dirs = &r->dirs,
 					  .session = r->launch.session,
-					  .secrets_fd = r->secrets_fd };
+					  .secrets_fd = r->secrets_fd,
+					  .cloned = r->o->clone != NULL,
+					  .quiet = r->o->quiet,
+					  .stands = r->fence.level > LEVEL_HOOKS && r->relocation.state };
 
-	if (session_around() || r->fence.level == LEVEL_HOOKS || !r->relocation.state)
+	if (session_around())
 		return 0;
 	return gate_find(&r->gate, &from, &r->environment) < 0 ? EXIT_PALE : 0;
 }

@@ -143,6 +143,7 @@ t_refusals() {
 	err_lacks hunter2
 	refused_by "$http/403/a.git" '127.0.0.1 forbids it (403)'
 	refused_by "$http/404/a.git" '127.0.0.1 has no such repository, or does not show it to you (404)'
+	refused_by "$http/302/a.git" '127.0.0.1 has moved it to another URL (302)'
 	refused_by "$http/429/a.git" '(429); try again later'
 	refused_by "$http/500/a.git" '127.0.0.1 failed: '
 	refused_by "$http/cut/a.git" '127.0.0.1 '

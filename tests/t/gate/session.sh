@@ -151,6 +151,56 @@ t_tokens_stay_outside() {
 	out_has ghp_
 }
 
+# Looks into every process that it can name, by the hooks and by system calls of its own.
+LOOK='
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    for fd in range(16):
+        name = "/proc/%s/fd/%d" % (pid, fd)
+        try:
+            link = os.readlink(name)
+        except OSError:
+            link = ""
+        raw = libc.syscall(257, -100, name.encode(), 0)
+        if "memfd:pale-" in link or (raw >= 0 and "memfd:pale-" in os.readlink("/proc/self/fd/%d" % raw)):
+            print("reached", name, link)
+        if raw >= 0:
+            os.close(raw)
+print("looked")'
+
+# What receives a push is started by `pale run` and has a filter, and still is no process of the session.
+t_the_gate_is_outside() {
+	project
+	export GH_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789
+	bg push bash -c "echo 2 >>file; git commit -q -a -m two; git push -q origin HEAD:topic &
+		while [ ! -e asked ]; do sleep 0.1; done; python3 -c '$LOOK'; touch done; wait"
+	ID=$(pending_id)
+	ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q "memfd:pale-" || fail "there is nothing to find"
+	touch asked
+	until_true 30 test -e done || fail "it does not end"
+	pale deny "$ID" >/dev/null
+	bg_wait push
+	out_has looked
+	out_lacks reached
+}
+
+# A remote that a session has added gets no credentials in the next one, until the operator says so.
+t_a_remote_of_an_earlier_session() {
+	project
+	upstream private
+	fsh "git remote add more $HTTP_URL/private.git"
+	rc_is 0
+	run pale run -- bash -c 'GIT_TERMINAL_PROMPT=0 git fetch more; git fetch origin && echo fetched'
+	out_has fetched
+	err_has "note: the remote more ($HTTP_URL/private.git) was not there when the first session began here"
+	err_lacks "note: the remote origin"
+	grep -qF private.git "$FORGE/http.log" && fail "it was asked for: $(grep private.git "$FORGE/http.log")"
+	eval "$(grep -o 'rm [^ ]*$' "$S/err")"
+	fsh 'git fetch more && echo fetched'
+	out_is fetched
+}
+
 t_a_clone_before_the_session() {
 	project
 	cd "$W" || exit

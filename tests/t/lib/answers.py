@@ -19,6 +19,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"001e# service=git-upload-pack\n000000")
             return
         self.send_response(int(word))
+        if word == "302":
+            self.send_header("Location", "http://127.0.0.1:%d/404/b.git" % server.server_port)
         if word == "401":
             self.send_header("WWW-Authenticate", 'Basic realm="x"')
         self.end_headers()

@@ -88,10 +88,11 @@ static int tell_ghosts(struct environment *env, const struct bundle *b, const st
 {
 	const char *config = environment_get(env, "XDG_CONFIG_HOME");
 	struct ghosts ghosts;
-	int r = session_around() ? -EEXIST : ghosts_find(&ghosts, b, p);
+	int r = session_around() ? -EEXIST : ghosts_find(&ghosts, b);
 
 	if (r < 0)
 		return r == -EEXIST ? 0 : r;
+	ghosts_keep(&ghosts, ghost_is_named, p);
 	r = config ? ghosts_tell(&ghosts, config, env) : 0;
 	ghosts_done(&ghosts);
 	return r == -EEXIST ? 0 : r;

@@ -282,11 +282,12 @@ static int make_rules(const struct service *s)
 		deny ?: json_null(), "max_files", json_integer_value(json_object_get(s->order, "max_files")),
 		"max_size", json_integer_value(json_object_get(s->order, "max_size")));
 	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-	int fd = text ? memfd_create("pale-gate", MFD_CLOEXEC) : -1;
+	int fd = text ? memfd_create("pale-gate", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
 
 	if (fd < 0)
 		return text ? -errno : -ENOMEM;
-	if (write_all(fd, text, strlen(text)) < 0) {
+	if (write_all(fd, text, strlen(text)) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
 		(void)close(fd);
 		return -ENOSPC;
 	}

@@ -70,6 +70,11 @@ int hook_pre_receive(void)
 		fprintf(stderr, "a push has at most %d refs\n", COURIER_TOGETHER);
 		return 1;
 	}
+	/* git names at least one. */
+	if (n == 0) {
+		fprintf(stderr, "nothing to check came in\n");
+		return 1;
+	}
 	(void)lseek(RULES_FD, 0, SEEK_SET);
 	j = json_loadfd(RULES_FD, 0, NULL);
 	r = read_rules(j, &rules);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "policy/base/buf.h"
+#include "policy/programs/mark.h"
 #include "policy/record/replacefile.h"
 #include "policy/system/cleanup.h"
 #include "policy/system/system.h"
@@ -113,9 +115,11 @@ int main(int argc, char *argv[])
 		return EXIT_USAGE;
 	}
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (setrlimit(MARK_RESOURCE, &(struct rlimit){ MARK_OUTSIDE, MARK_OUTSIDE }) < 0)
+		return EXIT_USAGE;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)fcntl(SUPERVISOR_FD, F_SETFD, FD_CLOEXEC);
-	r = supervisor_order(&s) < 0 ? say_error("the supervisor's order is none") : serve(&s);
+	r = supervisor_order(&s) < 0 ? say_error("the supervisor gave no order") : serve(&s);
 	json_decref(s.order);
 	cleanup_close(&s.secrets);
 	return r;

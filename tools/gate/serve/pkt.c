@@ -18,7 +18,7 @@ static int wait_for(int fd, short events, int64_t end)
 	int64_t left = end - clock_awake_ms();
 	int n = left > 0 ? poll(&p, 1, (int)left) : 0;
 
-	return n < 0 && errno != EINTR ? -errno : left <= 0 ? -ETIMEDOUT : 0;
+	return n < 0 && errno != EINTR ? -errno : n == 0 ? -ETIMEDOUT : 0;
 }
 
 /* All of len bytes, or -EPROTO where they end before. */

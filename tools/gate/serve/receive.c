@@ -7,11 +7,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "policy/base/buf.h"
+#include "policy/base/path.h"
 #include "policy/system/cleanup.h"
 
 #include "tools/base/output.h"
@@ -100,8 +100,17 @@ static bool is_protected(const struct push *p, const char *target)
 	const char *branch = target + strlen("refs/heads/");
 	size_t i;
 
-	json_array_foreach(list, i,
-			   item) if (fnmatch(json_string_value(item) ?: "*", branch, 0) == 0) return true;
+	json_array_foreach(list, i, item)
+	{
+		const char *pattern = json_string_value(item) ?: "*";
+
+		/* As git_short_branch() has it. */
+		pattern += strncmp(pattern, "refs/heads/", 11) == 0 ? 11
+			   : strncmp(pattern, "heads/", 6) == 0	    ? 6
+								    : 0;
+		if (glob_match(pattern, strlen(pattern), branch, strlen(branch)))
+			return true;
+	}
 	return false;
 }
 
@@ -214,7 +223,6 @@ static void ask(struct push *p, struct command *c)
 		settle(p, c, CHANGE_DENIED, text);
 	} else if (number > 0) {
 		refuse(c, "kept as change %u; pale push %u", number, number);
-		supervisor_done(number, change_state_name(CHANGE_OPEN), "");
 	} else {
 		refuse(c, "there was no answer");
 	}
@@ -224,16 +232,13 @@ static void ask(struct push *p, struct command *c)
 
 static void push_together(struct push *p, struct command *const list[], size_t n)
 {
-	const struct change *changes[COURIER_TOGETHER];
+	const struct change *changes[COURIER_TOGETHER] = { NULL };
 	char why[WHY_MAX];
-	enum courier_end end = COURIER_FAILED;
+	enum courier_end end;
 
 	for (size_t i = 0; i < n; i++)
 		changes[i] = &list[i]->change;
-	if (gate_is_whole(&p->s->gate))
-		end = courier_push(p->s->gate.git, changes, n, why);
-	else
-		snprintf(why, sizeof(why), "the gate's repository was tampered with");
+	end = courier_push(p->s->gate.git, changes, n, why);
 	for (size_t i = 0; i < n; i++) {
 		struct command *c = list[i];
 		unsigned number = c->change.number;
@@ -365,6 +370,7 @@ int receive_commands(struct service *s, int in, int out, int say)
 	struct push p = { .s = s, .say = say };
 	int r;
 
+	(void)fcntl(in, F_SETFL, O_NONBLOCK);
 	(void)fcntl(out, F_SETFL, O_NONBLOCK);
 	(void)fcntl(say, F_SETFL, O_NONBLOCK);
 	r = read_commands(&p, in, out, buf);

@@ -17,6 +17,8 @@
 #include "tools/base/paths.h"
 #include "tools/environment/environment.h"
 
+#include "remotes.h"
+
 /*
  * Of the operator's environment, what its git needs to reach the remotes as it does outside: where its
  * configuration is, its key agents and its proxies.  Nothing that names a program to run.
@@ -82,6 +84,16 @@ static char *safe_path(const struct image *img)
 	return safe;
 }
 
+/* A configuration that a session could have written would run programs of its own. */
+static bool is_kept(const struct image *img, const char *name)
+{
+	const char *value = getenv(name);
+	char real[PATH_MAX];
+
+	return value && (strcmp(name, "GIT_CONFIG_GLOBAL") != 0 ||
+			 (realpath(value, real) && outside_is(img, real) && outside_is(img, value)));
+}
+
 static int make_envp(struct gate_parts *g, const struct image *img)
 {
 	char *path = safe_path(img);
@@ -92,7 +104,7 @@ static int make_envp(struct gate_parts *g, const struct image *img)
 	e = g->envp && path ? keep_variable(g->envp, &n, "PATH", path) : -ENOMEM;
 	free(path);
 	for (size_t i = 0; e == 0 && i < NELEM(kept); i++)
-		if (getenv(kept[i]))
+		if (is_kept(img, kept[i]))
 			e = keep_variable(g->envp, &n, kept[i], getenv(kept[i]));
 	return e;
 }
@@ -100,14 +112,23 @@ static int make_envp(struct gate_parts *g, const struct image *img)
 int gate_find(struct gate_parts *g, const struct gate_source *from, struct environment *env)
 {
 	const char *config = environment_get(env, "XDG_CONFIG_HOME");
+	bool stands = from->stands && config && from->installed->gate[0];
 	int e;
 
 	g->from = *from;
-	if (!config || !from->installed->gate[0])
-		return 0;
-	e = ghosts_find(&g->ghosts, from->bundle, from->policy);
-	if (e < 0 || g->ghosts.n == 0)
+	e = ghosts_find(&g->ghosts, from->bundle);
+	if (e < 0)
 		return e;
+	e = remotes_known(&g->ghosts, from->policy, from->dirs->state, from->bundle->workspace, from->cloned,
+			  stands && !from->quiet);
+	if (e < 0)
+		talk("the remotes cannot be written down in %s/gate: %s", from->dirs->state, strerror(-e));
+	if (e < 0 || !stands) {
+		ghosts_done(&g->ghosts);
+		return e;
+	}
+	if (g->ghosts.n == 0)
+		return 0;
 	e = ghosts_tell(&g->ghosts, config, env);
 	if (e == 0)
 		e = ghosts_write(&g->ghosts, config, from->installed->remote);

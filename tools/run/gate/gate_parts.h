@@ -19,6 +19,9 @@ struct gate_source {
 	const struct policy *policy;
 	const struct dirs *dirs;
 	const char *session;
+	bool cloned; /* by this run */
+	bool quiet;
+	bool stands; /* the session is of a kind that has ghosts */
 	int secrets_fd;
 };
 
@@ -30,8 +33,9 @@ struct gate_parts {
 };
 
 /*
- * Finds the ghosts of the workspace and tells git of them, by env and by files below the agent's state.  That
- * must be made, and lie where [session] state says.  0 or -ENOMEM; call gate_done() in each case.
+ * Writes down which remotes the workspace has, at its first session.  Where `stands`, finds the ghosts and
+ * tells git of them, by env and by files below the agent's state, which must be made.  0 or -errno after
+ * reporting it; call gate_done() in each case.
  */
 int gate_find(struct gate_parts *g, const struct gate_source *from, struct environment *env);
 /* What the supervisor needs; NULL where there are no ghosts.  git: the operator's, which no session can have

@@ -49,11 +49,12 @@ struct door {
 	struct supervisor *sup;
 	struct asker who;
 	struct worker *desk;
-	int data;    /* pale-gate's end of the connection, closed once it has it */
-	int control; /* our end of the other socket */
-	int quiet;   /* for what would be written to the first process's standard error */
-	bool pushes; /* a push was allowed, and its outcome is not known yet */
-	char approval[40];
+	int data;	     /* pale-gate's end of the connection, closed once it has it */
+	_Atomic int control; /* our end of the other socket */
+	_Atomic pid_t pid;   /* pale-gate, until it is waited for; 0: none */
+	int quiet;	     /* for what would be written to the first process's standard error */
+	_Atomic bool pushes; /* a push was allowed, and its outcome is not known yet */
+	struct approved approved;
 	char service[32];
 	char url[URL_MAX];
 };
@@ -160,28 +161,36 @@ static int on_ask(struct door *d, const json_t *ask)
 	c.err = d->quiet;
 	decision = verdict_of(&c, &req);
 	allowed = verdict_conclude_told(&c, &req, target, decision, &answer);
-	if (!allowed && (is_left_open(&decision, &answer) || atomic_load(&d->sup->stopping)))
+	/* A yes to a process that has ended meanwhile is none to deny. */
+	if (!allowed && (answer.verdict == VERDICT_ALLOW || is_left_open(&decision, &answer) ||
+			 atomic_load(&d->sup->stopping)))
 		return -ECANCELED;
-	d->pushes = allowed;
-	snprintf(d->approval, sizeof(d->approval), "%s", answer.approval);
+	d->pushes |= allowed;
+	if (allowed && answer.approval[0] && d->approved.n < APPROVED_MAX)
+		snprintf(d->approved.id[d->approved.n++], sizeof(d->approved.id[0]), "%s", answer.approval);
 	text = answer.text;
 	if (!allowed && !*text)
 		text = reason_text(decision.verdict == VERDICT_ASK ? answer.reason : decision.reason);
 	return send_json(d, json_pack("{sb, ss}", "allow", allowed, "text", text), -1);
 }
 
+/* The outcome of all that was approved since the last one: refs that are pushed together have one. */
+static void settle(struct door *d, uint32_t result)
+{
+	d->approved.op = OP_PUSH;
+	if (d->approved.n > 0)
+		record_approved(d->sup, &d->approved, d->who.tgid, result);
+	d->approved.n = 0;
+	d->pushes = false;
+}
+
 static int on_done(struct door *d, const json_t *done)
 {
 	const char *result = json_string_value(json_object_get(done, "result"));
-	struct approved a = { .op = OP_PUSH, .n = 1 };
-
 	if (!result)
 		return -EPROTO;
-	snprintf(a.id[0], sizeof(a.id[0]), "%s", d->approval);
-	if (d->approval[0])
-		record_approved(d->sup, &a, d->who.tgid, strcmp(result, "pushed") == 0 ? 0 : EREMOTEIO);
-	d->approval[0] = '\0';
-	d->pushes = false;
+	if (strcmp(result, "denied") != 0)
+		settle(d, strcmp(result, "pushed") == 0 ? 0 : EREMOTEIO);
 	return 0;
 }
 
@@ -216,6 +225,7 @@ static void *thread_main(void *arg)
 	struct door *d = arg;
 	int pair[2] = { -1, -1 };
 	pid_t pid = 0;
+	siginfo_t ended;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0) {
 		d->control = pair[0];
@@ -223,12 +233,18 @@ static void *thread_main(void *arg)
 			pid = 0;
 		(void)close(pair[1]);
 	}
+	d->pid = pid;
 	(void)close(d->data);
 	if (pid > 0 && introduce(d) == 0)
 		talk_to(d);
+	settle(d, EREMOTEIO);
 	(void)shutdown(d->control, SHUT_RDWR);
-	if (pid > 0)
+	if (pid > 0) {
+		/* Its pid is its own until it is taken here, so no signal can meet another process. */
+		(void)TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT));
+		d->pid = 0;
 		(void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
+	}
 	atomic_store(&d->over, true);
 	return NULL;
 }
@@ -354,25 +370,37 @@ struct answer gate_open(struct caller *c)
 	return answer_fd(r, true);
 }
 
+/* A push that was allowed is not cut off; what is asked is, and a fetch. */
+static bool hurry(struct door *d)
+{
+	if (!d->taken || atomic_load(&d->over))
+		return false;
+	if (!atomic_load(&d->pushes)) {
+		(void)shutdown(d->control, SHUT_RDWR);
+		if (d->pid > 0)
+			(void)kill(d->pid, SIGTERM);
+	}
+	pthread_kill(d->thread, SIGNAL_GIVE_UP);
+	return true;
+}
+
 bool doors_end(struct supervisor *s)
 {
 	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };
-	bool all = true;
+	bool busy = true, all = true;
 
 	(void)s;
-	for (size_t i = 0; i < NELEM(doors); i++) {
-		struct door *d = &doors[i];
-
-		for (int n = 0; d->taken && n < STOP_ROUNDS && !atomic_load(&d->over); n++) {
-			/* A push that was allowed is not cut off; what is asked is. */
-			if (!d->pushes)
-				(void)shutdown(d->control, SHUT_RDWR);
-			pthread_kill(d->thread, SIGNAL_GIVE_UP);
+	for (int n = 0; busy && n < STOP_ROUNDS; n++) {
+		busy = false;
+		for (size_t i = 0; i < NELEM(doors); i++)
+			busy |= hurry(&doors[i]);
+		if (busy)
 			nanosleep(&nap, NULL);
-		}
-		if (d->taken && atomic_load(&d->over))
-			door_free(d);
-		all &= !d->taken;
+	}
+	for (size_t i = 0; i < NELEM(doors); i++) {
+		if (doors[i].taken && atomic_load(&doors[i].over))
+			door_free(&doors[i]);
+		all &= !doors[i].taken;
 	}
 	return all;
 }

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "policy/programs/mark.h"
 #include "policy/system/cleanup.h"
 
 int procstat_open(int dir, pid_t pid, const char *name)
@@ -117,11 +119,19 @@ bool pid_descends_from(pid_t pid, pid_t above)
 	return pid == above;
 }
 
+/* No process of the session can change this limit of its own. */
+static bool is_outside(pid_t pid)
+{
+	struct rlimit mark;
+
+	return prlimit(pid, MARK_RESOURCE, NULL, &mark) == 0 && mark.rlim_cur == MARK_OUTSIDE;
+}
+
 bool session_has_pid(pid_t pid)
 {
 	const pid_t self = getpid();
 
-	return pid > 0 && filters(pid) > filters(self) && pid_descends_from(pid, self);
+	return pid > 0 && filters(pid) > filters(self) && !is_outside(pid) && pid_descends_from(pid, self);
 }
 
 /* --- signals ----------------------------------------------------------------------------------------- */
