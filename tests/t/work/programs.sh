@@ -88,6 +88,14 @@ t_address_sanitizer() {
 	err_has heap-buffer-overflow
 }
 
+# glibc's loader cuts this variable in its program's own environment, as git's test suite has it.
+t_tunables() {
+	echo text >file
+	fsh 'GLIBC_TUNABLES=glibc.malloc.check=1:glibc.malloc.perturb=165: cat file'
+	rc_is 0
+	out_is text
+}
+
 # --- filters ----------------------------------------------------------------------------------------
 
 t_man() {

@@ -15,6 +15,8 @@
 #include "tools/supervisor/answer.h"
 #include "tools/supervisor/place.h"
 
+#include "exec_environ.h"
+
 /* Length of the chain of interpreters that the kernel follows (its recursion limit in exec). */
 #define CHAIN_MAX 5
 
@@ -23,11 +25,6 @@ struct exec_call {
 	int dirfd;
 	unsigned flags;
 	uint64_t path, argv, envp;
-};
-
-/* A BLAKE2b hash. */
-struct exec_sum {
-	uint8_t bytes[32];
 };
 
 /* What identifies a running program (exec_meant()); directory is zero where it does not count. */

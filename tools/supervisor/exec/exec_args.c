@@ -3,7 +3,6 @@
  * the strings of an argv mostly lie side by side.
  */
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -177,8 +176,8 @@ static void env_note(struct caller *c, struct exec_env *e, const char *entry)
 }
 
 /* One entry, long or not: bytes with its NUL, or -errno. */
-static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr,
-			 crypto_generichash_state *sum, struct exec_env *e)
+static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr, struct environ_sum *sum,
+			 struct exec_env *e)
 {
 	char piece[ENV_WORD];
 	size_t bytes = 0;
@@ -192,8 +191,7 @@ static ssize_t env_entry(struct caller *c, struct window *strings, uint64_t addr
 			env_note(c, e, piece);
 		/* A piece that was cut ends with a NUL that is not part of the entry, so the last byte is
 		 * not counted. */
-		crypto_generichash_update(sum, (const uint8_t *)piece,
-					  n < 0 ? sizeof(piece) - 1 : (size_t)n + 1);
+		environ_sum_add(sum, piece, n < 0 ? sizeof(piece) - 1 : (size_t)n + 1);
 		bytes += n < 0 ? sizeof(piece) - 1 : (size_t)n + 1;
 	} while (n < 0 && bytes <= ENV_MAX);
 	return (ssize_t)bytes;
@@ -203,7 +201,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 {
 	struct window *list = window_new(c), *strings = window_new(c);
 	const char *first = session_setup(c->sup)->git.config_home;
-	crypto_generichash_state sum;
+	struct environ_sum sum;
 	size_t bytes = 0;
 	ssize_t n = 0;
 	uint64_t at;
@@ -213,7 +211,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 	ret->git.first = session_setup(c->sup)->git.first;
 	if (!list || !strings)
 		return -ENOMEM;
-	crypto_generichash_init(&sum, NULL, 0, sizeof(ret->sum.bytes));
+	environ_sum_begin(&sum);
 	for (; addr && n >= 0; addr += sizeof(uint64_t)) {
 		n = window_pointer(list, addr, &at);
 		if (n < 0 || at == 0)
@@ -223,7 +221,7 @@ int exec_env_read(struct caller *c, uint64_t addr, struct exec_env *ret)
 		if (n > 0 && bytes > ENV_MAX)
 			n = -E2BIG;
 	}
-	crypto_generichash_final(&sum, ret->sum.bytes, sizeof(ret->sum.bytes));
+	ret->sum = environ_sum_end(&sum);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -257,8 +255,11 @@ const char *exec_variable(struct exec *x, struct caller *c, const struct request
 
 bool exec_env_is(const struct exec_env *e, const struct words *w)
 {
+	struct environ_sum of;
 	struct exec_sum sum;
 
-	crypto_generichash(sum.bytes, sizeof(sum.bytes), (const uint8_t *)w->v[0], w->bytes, NULL, 0);
+	environ_sum_begin(&of);
+	environ_sum_add(&of, w->v[0], w->bytes);
+	sum = environ_sum_end(&of);
 	return memcmp(&sum, &e->sum, sizeof(sum)) == 0;
 }

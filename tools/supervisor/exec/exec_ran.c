@@ -156,21 +156,39 @@ static void proc_path(char path[48], pid_t pid, const char *name)
 	snprintf(path, 48, "/proc/%d/%s", (int)pid, name);
 }
 
-static bool sum_proc(pid_t pid, const char *name, struct exec_sum *ret)
+static int open_proc(pid_t pid, const char *name)
 {
-	char path[48], buf[4096];
-	_cleanup_close_ int fd = -1;
+	char path[48];
+
+	proc_path(path, pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool words_now(pid_t pid, struct exec_sum *ret)
+{
+	_cleanup_close_ int fd = open_proc(pid, "cmdline");
+	char buf[4096];
 	ssize_t n;
 	sum s;
 
-	proc_path(path, pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
 	sum_begin(&s);
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		sum_add(&s, buf, (size_t)n);
 	*ret = sum_end(&s);
+	return n == 0;
+}
+
+static bool environ_now(pid_t pid, struct exec_sum *ret)
+{
+	_cleanup_close_ int fd = open_proc(pid, "environ");
+	struct environ_sum s;
+	char buf[4096];
+	ssize_t n;
+
+	environ_sum_begin(&s);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		environ_sum_add(&s, buf, (size_t)n);
+	*ret = environ_sum_end(&s);
 	return n == 0;
 }
 
@@ -184,8 +202,7 @@ bool exec_running(pid_t pid, enum exec_where where, struct exec_digest *ret)
 	if (stat(path, &cwd) < 0)
 		return false;
 	proc_path(path, pid, "exe");
-	if (stat(path, &file) < 0 || !sum_proc(pid, "cmdline", &ret->words) ||
-	    !sum_proc(pid, "environ", &ret->env))
+	if (stat(path, &file) < 0 || !words_now(pid, &ret->words) || !environ_now(pid, &ret->env))
 		return false;
 	if (!exec_is_settled(&file))
 		(void)exec_inspect(path, &inside);
