@@ -150,7 +150,9 @@ cases_git() {
 
 run_git() {
 	local root=$PWD
-	cd "$source"/git/git-*/t && GIT_TEST_OPTS='' sh "./$1" --root="$root" --no-bin-wrappers
+	# The results too: the sources cannot be written inside.
+	cd "$source"/git/git-*/t &&
+		GIT_TEST_OPTS='' TEST_OUTPUT_DIRECTORY=$root sh "./$1" --root="$root" --no-bin-wrappers -v
 }
 
 found_git() {
