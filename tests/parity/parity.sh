@@ -152,7 +152,8 @@ run_git() {
 	local root=$PWD
 	# The results too: the sources cannot be written inside.
 	cd "$source"/git/git-*/t &&
-		GIT_TEST_OPTS='' TEST_OUTPUT_DIRECTORY=$root sh "./$1" --root="$root" --no-bin-wrappers -v
+		PERL_HASH_SEED=0 GIT_TEST_OPTS='' TEST_OUTPUT_DIRECTORY=$root sh "./$1" \
+			--root="$root" --no-bin-wrappers -v
 }
 
 found_git() {
