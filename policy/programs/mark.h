@@ -19,8 +19,8 @@
  */
 #define MARK_HOOKS 65536u
 
-/* The mark of pale-gate and what it starts.  They descend from `pale run`, and some have a filter of their own,
- * but they are outside the session. */
+/* The mark of pale-gate and what it starts.  They descend from `pale run`, and some have a filter of their
+ * own, but they are outside the session. */
 #define MARK_OUTSIDE 0u
 
 /* The mark of the session of that name, in bytes: a limit that needs no privilege to set. */
