@@ -19,7 +19,7 @@
 #include "policy/base/op.h"
 
 #define WIRE_MAGIC   0x454c4150u /* "PALE" */
-#define WIRE_VERSION 9u
+#define WIRE_VERSION 8u
 
 /*
  * The version of the protocol between `pale run` and its helper, one JSON object a packet on a connection

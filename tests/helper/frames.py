@@ -34,7 +34,7 @@ def every_truncation():
 def wrong_heads_and_numbers():
     s = Session().start()
     bad = [ask_frame(magic=0), ask_frame(version=0), ask_frame(version=99), ask_frame(kind=0), ask_frame(kind=2),
-           ask_frame(kind=9), ask_frame(op=0), ask_frame(op=19), ask_frame(op=21), ask_frame(op=65535),
+           ask_frame(kind=9), ask_frame(op=0), ask_frame(op=19), ask_frame(op=22), ask_frame(op=65535),
            ask_frame(flags=0x80), ask_frame(flags=0x100), ask_frame(flags=0x1000), ask_frame(flags=0x200),
            ask_frame(cwd="x" * 4096),
            ask_frame(cwd=b"a\0b"), ask_frame(argv=["a", b"a\0b"])]

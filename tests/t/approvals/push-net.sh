@@ -8,7 +8,7 @@
 # No rule names www.own.example; evil.example is denied by one.
 repo() {
 	printf '%s\n' '[network]' 'mode = replace' \
-		'deny = evil.example' '[commands]' 'ask = git push' 'allow = git fetch' | policy
+		'deny = evil.example' '[git]' 'remote = none' '[commands]' 'ask = git push' 'allow = git fetch' | policy
 	git init -q . && git commit -q --allow-empty -m one && git checkout -q -b topic
 	git remote add origin http://www.own.example/repo.git
 }

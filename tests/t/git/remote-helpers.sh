@@ -12,7 +12,7 @@ far() {
 	trap 'kill $SERVER' EXIT
 	until_true 5 test -s "$S/port" || fail "no server: $(cat "$S/server")"
 	URL=http://127.0.0.1:$(cat "$S/port")/bare.git
-	printf '[commands]\nallow = git push\nallow = git -c a.b=c push\n[network]\nallow = localhost:%s\n' \
+	printf '[git]\nremote = none\n[commands]\nallow = git push\nallow = git -c a.b=c push\n[network]\nallow = localhost:%s\n' \
 		"$(cat "$S/port")" | policy
 	git checkout -q -b topic && git commit -q --allow-empty -m two && git remote add origin "$URL"
 	MAIN=$(git rev-parse main)

@@ -84,8 +84,8 @@ whole_flow() {
 	rm -f copy
 	[ -z "$(ls -A "/run/pale/$(id -u "$T_USER")")" ] || fail "a runtime directory is left behind"
 	[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "something is in the user's own runtime directory"
-	[ "$(ls -A "$HOME/.local/state/pale" | grep -vx -e swept -e worked -e moves)" = heads.jsonl ] ||
-		fail "more than heads, the last sweep, where agents worked and how much moved is in the user's own state directory"
+	[ "$(ls -A "$HOME/.local/state/pale" | grep -vx -e swept -e worked -e moves -e gate)" = heads.jsonl ] ||
+		fail "more than heads, the last sweep, where agents worked how much moved and which remotes there were is in the user's own state directory"
 }
 
 # --- what an installation is ----------------------------------------------------------------------------
