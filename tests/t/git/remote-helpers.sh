@@ -12,8 +12,8 @@ far() {
 	trap 'kill $SERVER' EXIT
 	until_true 5 test -s "$S/port" || fail "no server: $(cat "$S/server")"
 	URL=http://127.0.0.1:$(cat "$S/port")/bare.git
-	printf '[git]\nremote = none\n[commands]\nallow = git push\nallow = git -c a.b=c push\n[network]\nallow = localhost:%s\n' \
-		"$(cat "$S/port")" | policy
+	printf '%s\n' '[git]' 'remote = none' '[commands]' 'allow = git push' 'allow = git -c a.b=c push' '[network]' \
+		"allow = localhost:$(cat "$S/port")" | policy
 	git checkout -q -b topic && git commit -q --allow-empty -m two && git remote add origin "$URL"
 	MAIN=$(git rev-parse main)
 }

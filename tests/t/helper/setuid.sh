@@ -85,7 +85,7 @@ whole_flow() {
 	[ -z "$(ls -A "/run/pale/$(id -u "$T_USER")")" ] || fail "a runtime directory is left behind"
 	[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "something is in the user's own runtime directory"
 	[ "$(ls -A "$HOME/.local/state/pale" | grep -vx -e swept -e worked -e moves -e gate)" = heads.jsonl ] ||
-		fail "more than heads, the last sweep, where agents worked how much moved and which remotes there were is in the user's own state directory"
+		fail "more than heads, the last sweep, what agents worked on and which remotes there were is in the user's own state"
 }
 
 # --- what an installation is ----------------------------------------------------------------------------
