@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
@@ -224,6 +225,9 @@ int ghosts_write(const struct ghosts *g, const char *config_home, const char *he
 		dir = dir_open_own(home, OWN_DIR, path);
 	if (r == 0 && dir < 0)
 		r = dir;
+	/* Another session may begin here at the same moment. */
+	if (r == 0 && flock(dir, LOCK_EX) < 0)
+		r = -errno;
 	for (size_t i = 0; r == 0 && i < g->n; i++)
 		r = write_names(dir, g, i);
 	return r < 0 ? r : write_system(dir, g, path, helper);

@@ -185,6 +185,20 @@ t_the_gate_is_outside() {
 	out_lacks reached
 }
 
+# Sessions that begin at the same moment in one workspace do not fall over each other's files.
+t_many_begin_at_once() {
+	local i pids=()
+	project
+	for i in 1 2 3 4 5 6 7 8; do
+		pale run -q -- git ls-remote -q origin main >"$S/$i.out" 2>"$S/$i.err" </dev/null &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	for i in 1 2 3 4 5 6 7 8; do
+		grep -q refs/heads/main "$S/$i.out" || fail "session $i: $(cat "$S/$i.err")"
+	done
+}
+
 # A remote that a session has added gets no credentials in the next one, until the operator says so.
 t_a_remote_of_an_earlier_session() {
 	project

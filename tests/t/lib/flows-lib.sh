@@ -170,6 +170,8 @@ flow_fresh() {
 	fi
 	kept=$S/up/clone-$name-$server-$*
 	[ -d "$kept" ] || git clone -q "$@" "$URL" "$kept" 2>"$S/cloned" || fail "clone: $(cat "$S/cloned")"
+	# Each flow is the first session in its workspace.
+	rm -rf "$HOME/.local/state/pale/gate/remotes"
 	find "$W" -mindepth 1 -delete && cp -a "$kept/." "$W/"
 }
 

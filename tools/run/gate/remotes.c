@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "policy/record/replacefile.h"
@@ -53,11 +54,15 @@ static int write_down(const struct ghosts *g, const char *place, const char *nam
 {
 	_cleanup_close_ int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
-	size_t len;
+	size_t len = 0;
 	FILE *f = dir < 0 ? NULL : open_memstream(&text, &len);
 
-	if (!f)
+	/* Another session may begin here at the same moment. */
+	if (!f || flock(dir, LOCK_EX) < 0) {
+		if (f)
+			(void)fclose(f);
 		return -errno;
+	}
 	for (size_t i = 0; i < g->n; i++)
 		fprintf(f, "%s\t%s\n", g->list[i].name, g->list[i].url);
 	return fclose(f) != 0 ? -ENOMEM : replace_file(dir, name, NULL, 0600, text, len);
