@@ -35,12 +35,13 @@
 #include "tools/supervisor/verdict/verdict.h"
 #include "tools/supervisor/verdict/verdict_answer.h"
 
-#define DOORS_MAX   32
-#define STACK_SIZE  (512u << 10)
-#define MESSAGE_MAX 32768
-#define URL_MAX	    4096
-#define STOP_NAP_NS 10000000
-#define STOP_ROUNDS 1500 /* 15 s for a push that was allowed */
+#define DOORS_MAX      32
+#define STACK_SIZE     (512u << 10)
+#define MESSAGE_MAX    32768
+#define URL_MAX	       4096
+#define STOP_NAP_NS    10000000
+#define PATIENT_ROUNDS 200  /* 2 s: the intake removes what it refused */
+#define STOP_ROUNDS    1500 /* 15 s for a push that was allowed */
 
 struct door {
 	bool taken; /* under lock */
@@ -370,14 +371,15 @@ struct answer gate_open(struct caller *c)
 	return answer_fd(r, true);
 }
 
-/* A push that was allowed is not cut off; what is asked is, and a fetch. */
-static bool hurry(struct door *d)
+/* A push that was allowed is not cut off; what is asked is, and a fetch.  late: there was time to clean up.
+ */
+static bool hurry(struct door *d, bool late)
 {
 	if (!d->taken || atomic_load(&d->over))
 		return false;
 	if (!atomic_load(&d->pushes)) {
 		(void)shutdown(d->control, SHUT_RDWR);
-		if (d->pid > 0)
+		if (late && d->pid > 0)
 			(void)kill(d->pid, SIGTERM);
 	}
 	pthread_kill(d->thread, SIGNAL_GIVE_UP);
@@ -393,7 +395,7 @@ bool doors_end(struct supervisor *s)
 	for (int n = 0; busy && n < STOP_ROUNDS; n++) {
 		busy = false;
 		for (size_t i = 0; i < NELEM(doors); i++)
-			busy |= hurry(&doors[i]);
+			busy |= hurry(&doors[i], n > PATIENT_ROUNDS);
 		if (busy)
 			nanosleep(&nap, NULL);
 	}
