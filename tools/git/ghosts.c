@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "policy/base/path.h"
@@ -25,6 +24,7 @@
 #include "policy/record/replacefile.h"
 #include "policy/rules/rule.h"
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "tools/base/paths.h"
 #include "tools/environment/environment.h"
@@ -34,6 +34,7 @@
 #define SYSTEM_FILE "/etc/gitconfig"
 #define OWN_DIR	    "pale"
 #define GHOSTS_MAX  64
+#define LOCK_MS	    10000
 
 bool ghost_is_url(const char *url)
 {
@@ -226,8 +227,8 @@ int ghosts_write(const struct ghosts *g, const char *config_home, const char *he
 	if (r == 0 && dir < 0)
 		r = dir;
 	/* Another session may begin here at the same moment. */
-	if (r == 0 && flock(dir, LOCK_EX) < 0)
-		r = -errno;
+	if (r == 0)
+		r = file_lock(dir, LOCK_MS);
 	for (size_t i = 0; r == 0 && i < g->n; i++)
 		r = write_names(dir, g, i);
 	return r < 0 ? r : write_system(dir, g, path, helper);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "policy/record/replacefile.h"
 #include "policy/rules/rule.h"
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 
 #include "tools/base/output.h"
 #include "tools/base/paths.h"
@@ -24,6 +24,7 @@
 #define PLACE	  "gate/remotes"
 #define FILE_MAX  (1u << 20)
 #define NAME_HASH 8 /* bytes */
+#define LOCK_MS	  10000
 
 struct known {
 	const char *text; /* NULL: none is written down yet */
@@ -42,10 +43,8 @@ static bool is_known(const struct ghost *one, const void *ctx)
 			return true;
 	if (k->says)
 		talk("note: the remote %s (%s) was not there when the first session began here: a session "
-		     "may "
-		     "have added it, so it gets neither gate nor credentials; to take the remotes as they "
-		     "are: "
-		     "rm %s",
+		     "may have added it, so it gets neither gate nor credentials; to take the remotes as "
+		     "they are: rm %s",
 		     one->name, one->url, k->path);
 	return false;
 }
@@ -55,14 +54,12 @@ static int write_down(const struct ghosts *g, const char *place, const char *nam
 	_cleanup_close_ int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	FILE *f = dir < 0 ? NULL : open_memstream(&text, &len);
-
 	/* Another session may begin here at the same moment. */
-	if (!f || flock(dir, LOCK_EX) < 0) {
-		if (f)
-			(void)fclose(f);
-		return -errno;
-	}
+	int r = dir < 0 ? -errno : file_lock(dir, LOCK_MS);
+	FILE *f = r < 0 ? NULL : open_memstream(&text, &len);
+
+	if (!f)
+		return r < 0 ? r : -errno;
 	for (size_t i = 0; i < g->n; i++)
 		fprintf(f, "%s\t%s\n", g->list[i].name, g->list[i].url);
 	return fclose(f) != 0 ? -ENOMEM : replace_file(dir, name, NULL, 0600, text, len);
