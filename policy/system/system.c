@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -94,6 +95,25 @@ int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, in
 		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	}
 	return sendmsg(fd, &msg, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int spawn_plainly(pid_t *ret, const char *program, const posix_spawn_file_actions_t *files, short flags,
+		  char *const argv[], char *const envp[])
+{
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int e;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawnattr_setsigdefault(&attr, &all);
+	(void)posix_spawnattr_setflags(&attr,
+				       (short)(flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+	e = posix_spawn(ret, program, files, &attr, argv, envp);
+	posix_spawnattr_destroy(&attr);
+	return -e;
 }
 
 int limits_check(bool raise, const char **ret_err)

@@ -7,6 +7,7 @@
 #ifndef PALE_SYSTEM_H
 #define PALE_SYSTEM_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -48,6 +49,13 @@ ssize_t proc_read_small(pid_t pid, const char *name, char *buf, size_t size);
 /* Sends one packet with n descriptors, at most SEND_FDS_MAX.  flags as for sendmsg(2).  0 or -errno. */
 #define SEND_FDS_MAX 4
 int send_fds(int fd, const void *bytes, size_t len, const int *fds, size_t n, int flags);
+/*
+ * Starts a program with no signal blocked or ignored, whatever this thread has.  files: what its descriptors
+ * become; flags: more of posix_spawnattr_setflags(3), as POSIX_SPAWN_SETPGROUP for a process group of its
+ * own. 0 or -errno.
+ */
+int spawn_plainly(pid_t *ret, const char *program, const posix_spawn_file_actions_t *files, short flags,
+		  char *const argv[], char *const envp[]);
 /*
  * Checks that no resource limit of this process is too low for a session; `raise` first raises a soft limit
  * as far as is needed and the hard one permits.  0, or -EPERM or another -errno with *ret_err set to a static

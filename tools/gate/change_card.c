@@ -11,7 +11,7 @@
 #include "plumbing.h"
 #include "view.h"
 
-#define NAMES_MAX 12  /* of a line; how many more there are is told */
+#define NAMES_MAX 12  /* of a line, which ends with the number of the others */
 #define LINE_ROOM 600 /* bytes of names in a line: a card must fit into a question */
 
 /* A line of files for which `say` has a word; each with it in brackets. */

@@ -22,7 +22,6 @@
 #define FINDINGS_MAX 50
 #define PARENTS_MAX  64
 #define DEPTH_MAX    128
-#define LIST_MAX     (64u << 20)
 #define GIT_REV	     (GIT_HEX + 16)
 #define STOPPED	     1 /* a limit was reached */
 

@@ -20,7 +20,7 @@ struct checks {
 	size_t raw; /* bytes of an object's name */
 };
 
-/* Prints a finding that refuses; line 0: there is none. */
+/* Prints a finding that refuses; line 0: it is not about a line. */
 void check_finding(struct checks *ck, const char *path, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The line of text in which the byte at `at` is. */

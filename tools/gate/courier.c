@@ -113,8 +113,7 @@ static int run_for(struct run *r, const char *git, const char *url, const char *
 
 	if (!courier_takes(url, host, sizeof(host))) {
 		snprintf(why, WHY_MAX,
-			 "the remote's URL is none that pale pushes to: only https, http, ssh, git and "
-			 "HOST:PATH");
+			 "pale does not push to such a URL: only to https, http, ssh, git and HOST:PATH");
 		return -EINVAL;
 	}
 	e = is_ssh && !ssh ? -ENOMEM : run_git(r, git, words, ssh);

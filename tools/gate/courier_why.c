@@ -33,7 +33,8 @@ bool courier_takes(const char *url, char *ret_host, size_t size)
 	return true;
 }
 
-/* Where the user and the password of a URL stand: `USER:PASSWORD@`; the length is 0 where there are none. */
+/* Where the user and the password of a URL stand: `USER:PASSWORD@`; the length is 0 where the URL has
+ * neither. */
 static const char *userinfo(const char *url, size_t *len)
 {
 	const char *from = strstr(url, "://");

@@ -270,6 +270,6 @@ const char *view_kind(const struct view_file *f)
 	if (mode == 0160000)
 		return "submodule";
 	if (mode == 0100755)
-		return f->old_mode == mode ? "executable" : f->new_mode ? "newly executable" : "executable";
+		return f->old_mode == mode ? "executable" : "newly executable";
 	return f->old_mode == 0100755 ? "no longer executable" : "";
 }

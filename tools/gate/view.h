@@ -29,7 +29,7 @@ struct view {
 /* 0 or -errno; view_done() in any case. */
 int view_make(const struct change *c, const char *git, struct view *ret);
 void view_done(struct view *v);
-/* What is special about the file: "new link", "executable", "submodule" and such, "" if nothing is. */
+/* What is special about the file: "link", "submodule", "newly executable" and such, "" if nothing is. */
 const char *view_kind(const struct view_file *f);
 /* The words with which git compares: those of diff-tree, and those that log has, too. */
 #define VIEW_PLAIN                                                                                           \

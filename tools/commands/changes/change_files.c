@@ -1,4 +1,4 @@
-/* The files of a change, one a row: nothing is left out, and what is no text is told by type, size and hash.
+/* The files of a change, one a row: none is left out, and a binary file is shown by type, size and hash.
  */
 #include <ctype.h>
 #include <errno.h>

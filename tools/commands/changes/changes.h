@@ -17,9 +17,9 @@ int changes_load(const struct dirs *dirs, const char *word, struct change *ret);
 int change_print(const struct change *c, struct view *v);
 /* The same as a new object, or NULL. */
 json_t *change_to_json(const struct change *c, struct view *v);
-/* Bytes as a JSON string; what is no UTF-8, or has a NUL, is escaped as in the ledger. */
+/* Bytes as a JSON string; bytes that are not UTF-8, or have a NUL, are escaped as in the ledger. */
 json_t *bytes_to_json(const char *p, size_t n);
-/* What an operator is told of c without git, as a new object. */
+/* What is known of c without asking git, as a new object for the operator. */
 json_t *change_told(const struct change *c);
 /* Bytes of the agent's, escaped; tabs stay. */
 void print_bytes(const char *p, size_t n);

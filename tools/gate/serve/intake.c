@@ -250,7 +250,8 @@ static int make_hooks(const struct service *s, const char *self, char ret[PATH_M
 	return 0;
 }
 
-/* The directory in which receive-pack keeps what is no object; all else it finds in the repository. */
+/* The directory in which receive-pack keeps all that is not an object; it finds the rest in the repository.
+ */
 static int make_own(const struct service *s, char ret[PATH_MAX])
 {
 	_cleanup_free_ char *common = NULL;
@@ -273,7 +274,7 @@ static int make_own(const struct service *s, char ret[PATH_MAX])
 
 /* --- start and end --- */
 
-/* What the hooks have to know, and nothing of the operator's. */
+/* What the hooks need to know; it has no secret of the operator. */
 static int make_rules(const struct service *s)
 {
 	json_t *deny = json_object_get(s->order, "deny");

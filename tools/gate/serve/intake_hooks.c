@@ -37,7 +37,7 @@ static int read_rules(const json_t *j, struct check_rules *ret)
 	return 0;
 }
 
-/* A line of pre-receive: `OLD NEW NAME`.  False where it is none. */
+/* A line of pre-receive: `OLD NEW NAME`.  False where the line has another form. */
 static bool split_line(char *line, struct check_ref *ret)
 {
 	char *new = strchr(line, ' '), *name = new ? strchr(new + 1, ' ') : NULL;

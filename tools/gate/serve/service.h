@@ -73,12 +73,12 @@ const char *target_of(const char *ref, const char *branch, const char *session, 
 /* --- pkt.c --- */
 #define PKT_MAX 65520
 /* Reads a pkt-line into buf, and ends it by a NUL.  Its length, 0 for a flush packet, or -errno: -EPROTO for
- * what is none or was cut short, -ETIMEDOUT after half a minute. */
+ * what is not a pkt-line or was cut short, -ETIMEDOUT after half a minute. */
 ssize_t pkt_read(int fd, char buf[PKT_MAX + 1]);
 /* Writes a pkt-line, or a flush packet where text is NULL.  Never waits long.  0 or -errno. */
 int pkt_write(int fd, const char *text, size_t len);
 
-/* --- hooks.c --- */
+/* --- intake_hooks.c --- */
 int hook_pre_receive(void);
 int hook_proc_receive(void);
 

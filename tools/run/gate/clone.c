@@ -52,24 +52,8 @@ int clone_before(const char *what, const char *dir, char ret[PATH_MAX])
 	const char *mark = strrchr(what, '#');
 	_cleanup_free_ char *url = mark ? strndup(what, (size_t)(mark - what)) : strdup(what);
 	_cleanup_free_ char *name = url && !dir ? name_of(url) : NULL;
-	char *argv[] = { (char *)"git",
-			 (char *)"clone",
-			 (char *)"--origin=origin",
-			 (char *)"--no-local",
-			 (char *)"--",
-			 url,
-			 (char *)(dir ? dir : name),
-			 NULL };
-	char *with_branch[] = { (char *)"git",
-				(char *)"clone",
-				(char *)"--origin=origin",
-				(char *)"--no-local",
-				(char *)"--branch",
-				(char *)(mark ? mark + 1 : ""),
-				(char *)"--",
-				url,
-				(char *)(dir ? dir : name),
-				NULL };
+	const char *argv[10] = { "git", "clone", "--origin=origin", "--no-local" };
+	size_t n = 4;
 
 	if (!url || !*url || (mark && (!mark[1] || mark[1] == '-'))) {
 		talk("--clone takes URL or URL#BRANCH, not `%s`", what);
@@ -81,6 +65,13 @@ int clone_before(const char *what, const char *dir, char ret[PATH_MAX])
 	}
 	if (!ghost_is_url(url))
 		talk("note: %s is on this machine: it is no ghost, and no gate stands before it", url);
-	snprintf(ret, PATH_MAX, "%s", dir ? dir : name);
-	return run_git(mark ? with_branch : argv);
+	if (mark) {
+		argv[n++] = "--branch";
+		argv[n++] = mark + 1;
+	}
+	argv[n++] = "--";
+	argv[n++] = url;
+	argv[n] = dir ? dir : name;
+	snprintf(ret, PATH_MAX, "%s", argv[n]);
+	return run_git((char *const *)argv);
 }

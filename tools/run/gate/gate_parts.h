@@ -39,7 +39,7 @@ struct gate_parts {
  */
 int gate_find(struct gate_parts *g, const struct gate_source *from, struct environment *env);
 /* What the supervisor needs; NULL where there are no ghosts.  git: the operator's, which no session can have
- * written; NULL: there is none, and every fetch and push fails with that reason. */
+ * written; NULL: no such git was found, and every fetch and push fails with that reason. */
 const struct gate_setup *gate_setup_of(struct gate_parts *g, const struct image *img, const char *git);
 void gate_done(struct gate_parts *g);
 

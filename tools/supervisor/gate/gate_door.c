@@ -23,6 +23,7 @@
 
 #include "policy/base/util.h"
 #include "policy/system/cleanup.h"
+#include "policy/system/system.h"
 #include "policy/wire/wire.h"
 
 #include "tools/base/thread.h"
@@ -63,8 +64,7 @@ struct door {
 static struct door doors[DOORS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- pale-gate -------------------------------------------------------------------------------------------
- */
+/* --- pale-gate --- */
 
 static int spawn(const struct door *d, int control, pid_t *ret)
 {
@@ -72,20 +72,9 @@ static int spawn(const struct door *d, int control, pid_t *ret)
 	char name[] = "pale-gate";
 	char *argv[] = { name, NULL };
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int e;
 
-	sigemptyset(&none);
-	sigfillset(&all);
 	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	/* A ^C of the terminal is not for it. */
-	(void)posix_spawnattr_setpgroup(&attr, 0);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						      POSIX_SPAWN_SETPGROUP);
 	e = posix_spawn_file_actions_adddup2(&files, d->data, STDIN_FILENO);
 	if (e == 0)
 		e = posix_spawn_file_actions_adddup2(&files, d->data, STDOUT_FILENO);
@@ -93,9 +82,9 @@ static int spawn(const struct door *d, int control, pid_t *ret)
 		e = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	if (e == 0)
 		e = posix_spawn_file_actions_adddup2(&files, control, STDERR_FILENO + 1);
+	/* A ^C of the terminal is not for it. */
 	if (e == 0)
-		e = posix_spawn(ret, gate->program, &files, &attr, argv, gate->envp);
-	posix_spawnattr_destroy(&attr);
+		e = -spawn_plainly(ret, gate->program, &files, POSIX_SPAWN_SETPGROUP, argv, gate->envp);
 	posix_spawn_file_actions_destroy(&files);
 	return -e;
 }
@@ -103,23 +92,10 @@ static int spawn(const struct door *d, int control, pid_t *ret)
 static int send_json(const struct door *d, json_t *message, int attached)
 {
 	_cleanup_free_ char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} ctl = { .space = { 0 } };
-	struct iovec iov = { text, text ? strlen(text) : 0 };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int r = text ? send_fds(d->control, text, strlen(text), &attached, attached >= 0, 0) : -ENOMEM;
 
 	json_decref(message);
-	if (!text)
-		return -ENOMEM;
-	if (attached >= 0) {
-		m.msg_control = ctl.space;
-		m.msg_controllen = sizeof(ctl.space);
-		ctl.head = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
-		memcpy(CMSG_DATA(&ctl.head), &attached, sizeof(int));
-	}
-	return sendmsg(d->control, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return r;
 }
 
 static int introduce(const struct door *d)
@@ -135,8 +111,7 @@ static int introduce(const struct door *d)
 	return send_json(d, first, gate->secrets_fd);
 }
 
-/* --- what it asks -----------------------------------------------------------------------------------------
- */
+/* --- what it asks --- */
 
 /* No person answered: the change stays open, and pale-gate learns it by the end of this socket. */
 static bool is_left_open(const struct decision *d, const struct verdict_answer *a)
@@ -162,7 +137,7 @@ static int on_ask(struct door *d, const json_t *ask)
 	c.err = d->quiet;
 	decision = verdict_of(&c, &req);
 	allowed = verdict_conclude_told(&c, &req, target, decision, &answer);
-	/* A yes to a process that has ended meanwhile is none to deny. */
+	/* A yes to a process that has ended meanwhile is not a no. */
 	if (!allowed && (answer.verdict == VERDICT_ALLOW || is_left_open(&decision, &answer) ||
 			 atomic_load(&d->sup->stopping)))
 		return -ECANCELED;
@@ -188,6 +163,7 @@ static void settle(struct door *d, uint32_t result)
 static int on_done(struct door *d, const json_t *done)
 {
 	const char *result = json_string_value(json_object_get(done, "result"));
+
 	if (!result)
 		return -EPROTO;
 	if (strcmp(result, "denied") != 0)
@@ -250,8 +226,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* --- doors ------------------------------------------------------------------------------------------------
- */
+/* --- doors --- */
 
 static void door_free(struct door *d)
 {
@@ -315,16 +290,6 @@ static int door_begin(struct door *d, struct caller *c)
 	return r;
 }
 
-static const char *service_of(const char *word)
-{
-	static const char *const services[] = { "git-upload-pack", "git-receive-pack" };
-
-	for (size_t i = 0; i < NELEM(services); i++)
-		if (strcmp(services[i], word) == 0)
-			return services[i];
-	return NULL;
-}
-
 static int read_words(struct caller *c, char service[32], char url[URL_MAX])
 {
 	struct wire_gate w;
@@ -338,7 +303,8 @@ static int read_words(struct caller *c, char service[32], char url[URL_MAX])
 		r = caller_string(c, w.url, url, URL_MAX);
 	if (r < 0)
 		return (int)r;
-	return service_of(service) ? 0 : -EINVAL;
+	return strcmp(service, "git-upload-pack") == 0 || strcmp(service, "git-receive-pack") == 0 ? 0
+												   : -EINVAL;
 }
 
 struct answer gate_open(struct caller *c)
@@ -386,12 +352,11 @@ static bool hurry(struct door *d, bool late)
 	return true;
 }
 
-bool doors_end(struct supervisor *s)
+bool doors_end(void)
 {
 	const struct timespec nap = { .tv_nsec = STOP_NAP_NS };
 	bool busy = true, all = true;
 
-	(void)s;
 	for (int n = 0; busy && n < STOP_ROUNDS; n++) {
 		busy = false;
 		for (size_t i = 0; i < NELEM(doors); i++)

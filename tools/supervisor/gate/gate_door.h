@@ -25,6 +25,6 @@ struct gate_setup {
 struct answer gate_open(struct caller *c);
 /* Called when no worker is left: ends what is asked, and waits, bounded in time, for pushes that were
  * allowed. False: a thread did not end, and the supervisor must stay allocated. */
-bool doors_end(struct supervisor *s);
+bool doors_end(void);
 
 #endif

@@ -60,26 +60,17 @@ static int spawn(struct reader *r, const char *program, const char *common, int 
 	char *envp[] = { path,	   home,	no_system, no_global, no_replace,
 			 no_fetch, no_protocol, no_locks,  dir,	      NULL };
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int e;
 
 	snprintf(dir, sizeof(dir), "GIT_DIR=%s", common);
-	sigemptyset(&none);
-	sigfillset(&all);
 	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	e = posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
 	if (e == 0)
 		e = posix_spawn_file_actions_adddup2(&files, fd, STDOUT_FILENO);
 	if (e == 0)
 		e = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	if (e == 0)
-		e = posix_spawn(&r->pid, program, &files, &attr, argv, envp);
-	posix_spawnattr_destroy(&attr);
+		e = -spawn_plainly(&r->pid, program, &files, 0, argv, envp);
 	posix_spawn_file_actions_destroy(&files);
 	return -e;
 }

@@ -482,7 +482,7 @@ size_t supervisor_stop(struct supervisor *s)
 	lines_settle(s);
 	/* A thread that a dead file system or helper holds keeps its memory and the listener until the
 	 * process ends. */
-	if (left == 0 && resolver_end(s) && lines_end(s) && doors_end(s))
+	if (left == 0 && resolver_end(s) && lines_end(s) && doors_end())
 		supervisor_free(s);
 	return left;
 }
